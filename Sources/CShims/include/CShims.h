@@ -1,0 +1,14 @@
+#ifndef CORE_DATA_SHIMS_H
+#define CORE_DATA_SHIMS_H
+
+#include <stddef.h>
+
+/// Finds `needle` in `haystack`; NULL when absent. Glibc's own declaration needs _GNU_SOURCE, which its Swift module lacks.
+const void *_Nullable cd_memmem(const void *_Nonnull haystack, size_t haystackLength,
+                                const void *_Nonnull needle, size_t needleLength);
+
+/// Retains a Swift object unless its deinit has begun; NULL in that case.
+/// NB: swift_tryRetain is exported by the Swift runtime, not documented API. Every use goes through here.
+void *_Nullable cd_tryRetain(void *_Nonnull object);
+
+#endif

@@ -1,0 +1,11 @@
+#define _GNU_SOURCE
+#include "CShims.h"
+#include <string.h>
+
+void *swift_tryRetain(void *object);
+
+const void *cd_memmem(const void *haystack, size_t haystackLength, const void *needle, size_t needleLength) {
+    return memmem(haystack, haystackLength, needle, needleLength);
+}
+
+void *cd_tryRetain(void *object) { return swift_tryRetain(object); }

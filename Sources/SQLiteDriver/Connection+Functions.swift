@@ -1,0 +1,83 @@
+import CSQLite
+
+/// A value that SQLite hands to an application-defined function. Valid during the call.
+public struct FunctionArgument {
+    let handle: OpaquePointer?
+
+    public var isNull: Bool { sqlite3_value_type(handle) == SQLITE_NULL }
+    public var int: Int64 { sqlite3_value_int64(handle) }
+
+    /// The UTF-8 bytes of the value as text.
+    public func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        let bytes = sqlite3_value_text(handle)
+        return body(UnsafeBufferPointer(start: bytes, count: bytes == nil ? 0 : Int(sqlite3_value_bytes(handle))))
+    }
+}
+
+extension Connection {
+    /// Defines an SQL function that always answers NULL, such as the ones that Apple's triggers call.
+    public func defineNullFunction(_ name: String, argumentCount: Int32) throws {
+        try defineFunction(name, argumentCount: argumentCount) { _ in .null }
+    }
+
+    /// Defines an SQL function with no side effects: equal arguments always give equal results.
+    public func defineFunction(
+        _ name: String, argumentCount: Int32, _ body: @escaping ([FunctionArgument]) -> SQLiteValue
+    ) throws {
+        let box = Unmanaged.passRetained(FunctionBox(body: body))
+        let code = sqlite3_create_function_v2(
+            handle, name, argumentCount, SQLITE_UTF8 | SQLITE_DETERMINISTIC, box.toOpaque(), callFunction, nil, nil,
+            // The retain above is balanced when SQLite drops the function, also when this very call fails.
+            { Unmanaged<FunctionBox>.fromOpaque($0!).release() })
+        guard code == SQLITE_OK else { throw SQLiteError(code, on: handle) }
+    }
+
+    /// Defines a collation over the UTF-8 bytes of two texts: negative, zero or positive.
+    public func defineCollation(
+        _ name: String, _ compare: @escaping (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Int32
+    ) throws {
+        let box = Unmanaged.passRetained(CollationBox(compare: compare))
+        let code = sqlite3_create_collation_v2(
+            handle, name, SQLITE_UTF8, box.toOpaque(), callCollation,
+            // Balances the retain above; SQLite calls it when the collation is dropped.
+            { Unmanaged<CollationBox>.fromOpaque($0!).release() })
+        guard code == SQLITE_OK else {
+            // NB: unlike sqlite3_create_function_v2, a failing call does not run the destructor.
+            box.release()
+            throw SQLiteError(code, on: handle)
+        }
+    }
+}
+
+private final class FunctionBox {
+    let body: ([FunctionArgument]) -> SQLiteValue
+    init(body: @escaping ([FunctionArgument]) -> SQLiteValue) { self.body = body }
+}
+
+private final class CollationBox {
+    let compare: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Int32
+    init(compare: @escaping (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Int32) { self.compare = compare }
+}
+
+private func callFunction(_ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
+    // The user data is the box that was passed when the function was defined; SQLite keeps it until then.
+    let box = Unmanaged<FunctionBox>.fromOpaque(sqlite3_user_data(context)!).takeUnretainedValue()
+    let arguments = UnsafeBufferPointer(start: values, count: Int(count)).map(FunctionArgument.init)
+    switch box.body(arguments) {
+    case .null: sqlite3_result_null(context)
+    case .integer(let number): sqlite3_result_int64(context, number)
+    case .real(let number): sqlite3_result_double(context, number)
+    case .text(let text): sqlite3_result_text(context, text, Int32(clamping: text.utf8.count), transient)
+    case .blob(let bytes): sqlite3_result_blob(context, bytes, Int32(clamping: bytes.count), transient)
+    }
+}
+
+private func callCollation(
+    _ context: UnsafeMutableRawPointer?, _ leftCount: Int32, _ left: UnsafeRawPointer?, _ rightCount: Int32, _ right: UnsafeRawPointer?
+) -> Int32 {
+    // As for functions: the box that was passed when the collation was defined.
+    let box = Unmanaged<CollationBox>.fromOpaque(context!).takeUnretainedValue()
+    return box.compare(
+        UnsafeBufferPointer(start: left?.assumingMemoryBound(to: UInt8.self), count: Int(leftCount)),
+        UnsafeBufferPointer(start: right?.assumingMemoryBound(to: UInt8.self), count: Int(rightCount)))
+}
