@@ -8,4 +8,14 @@ const void *cd_memmem(const void *haystack, size_t haystackLength, const void *n
     return memmem(haystack, haystackLength, needle, needleLength);
 }
 
-void *cd_tryRetain(void *object) { return swift_tryRetain(object); }
+void *cd_tryRetain(const void *object) { return swift_tryRetain((void *)object); }
+
+static _Thread_local void *construction;
+
+void *cd_takeConstruction(void) {
+    void *taken = construction;
+    construction = NULL;
+    return taken;
+}
+
+void cd_setConstruction(void *next) { construction = next; }

@@ -9,6 +9,10 @@ const void *_Nullable cd_memmem(const void *_Nonnull haystack, size_t haystackLe
 
 /// Retains a Swift object unless its deinit has begun; NULL in that case.
 /// NB: swift_tryRetain is exported by the Swift runtime, not documented API. Every use goes through here.
-void *_Nullable cd_tryRetain(void *_Nonnull object);
+void *_Nullable cd_tryRetain(const void *_Nonnull object);
+
+/// What the initialiser that runs next on this thread shall take over, or NULL.
+void *_Nullable cd_takeConstruction(void);
+void cd_setConstruction(void *_Nullable construction);
 
 #endif

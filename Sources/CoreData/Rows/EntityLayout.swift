@@ -1,0 +1,106 @@
+import Foundation
+
+/// Where the stored properties of an entity lie in its rows.
+///
+/// Both kinds of row begin alike: the primary key (8 bytes), the version (4), the null bits in words of 32, then the slots.
+/// Layouts are interned by shape and never freed, so that a model loaded twice shares them and an offset can be kept by address.
+@usableFromInline final class EntityLayout: Sendable {
+    struct Slot: Hashable, Sendable {
+        let name: String
+        let kind: SlotKind
+    }
+
+    static let keyOffset = 0
+    static let versionOffset = 8
+    @usableFromInline static let nullsOffset = 12
+
+    /// Unique among all layouts of the process; never 0.
+    @usableFromInline let id: UInt32
+    let slots: [Slot]
+    let slotsByName: [String: Int]
+    // Read-only tables, written once before the layout is shared, never freed; pointers so that an accessor pays no retain and no bounds check.
+    @usableFromInline nonisolated(unsafe) let ownOffsets: UnsafePointer<UInt32>
+    @usableFromInline nonisolated(unsafe) let batchOffsets: UnsafePointer<UInt32>
+    nonisolated(unsafe) let kinds: UnsafePointer<SlotKind>
+    /// The slots of own rows that hold reference-counted values.
+    let managedSlots: [Int]
+    let referenceSlots: [Int]
+    let floatingSlots: [Int]
+    let nullWordCount: Int
+    let ownSize: Int
+    let batchStride: Int
+
+    private init(id: UInt32, slots: [Slot]) {
+        self.id = id
+        self.slots = slots
+        slotsByName = Dictionary(uniqueKeysWithValues: slots.enumerated().map { ($1.name, $0) })
+        nullWordCount = (slots.count + 31) / 32
+        let header = (Self.nullsOffset + 4 * nullWordCount + 7) & ~7
+        let own = Self.offsets(of: slots, from: header, size: \.ownSize)
+        let batch = Self.offsets(of: slots, from: header, size: \.batchSize)
+        (ownSize, batchStride) = (own.size, batch.size)
+        ownOffsets = Self.table(own.offsets)
+        batchOffsets = Self.table(batch.offsets)
+        kinds = Self.table(slots.map(\.kind))
+        managedSlots = slots.indices.filter { slots[$0].kind.isManaged }
+        referenceSlots = slots.indices.filter { slots[$0].kind == .reference }
+        floatingSlots = slots.indices.filter { slots[$0].kind == .double || slots[$0].kind == .float }
+    }
+
+    var count: Int { slots.count }
+
+    /// Offsets by descending size, so that each slot is aligned to its own size, up to 8.
+    private static func offsets(of slots: [Slot], from start: Int, size: (SlotKind) -> Int) -> (offsets: [UInt32], size: Int) {
+        var offsets = [UInt32](repeating: 0, count: slots.count)
+        var next = start
+        for width in [16, 8, 4, 2, 1] {
+            for index in slots.indices where size(slots[index].kind) == width {
+                offsets[index] = UInt32(next)
+                next += width
+            }
+        }
+        return (offsets, (next + 7) & ~7)
+    }
+
+    private static func table<Element>(_ elements: [Element]) -> UnsafePointer<Element> {
+        let table = UnsafeMutablePointer<Element>.allocate(capacity: max(elements.count, 1))
+        table.initialize(from: elements, count: elements.count)
+        return UnsafePointer(table)
+    }
+
+    private static let interned = Lock<[[Slot]: EntityLayout]>([:])
+
+    /// The one layout with these slots.
+    static func interned(_ slots: [Slot]) -> EntityLayout {
+        interned.withLock { layouts in
+            if let layout = layouts[slots] { return layout }
+            let layout = EntityLayout(id: UInt32(layouts.count + 1), slots: slots)
+            layouts[slots] = layout
+            return layout
+        }
+    }
+}
+
+extension EntityLayout {
+    @usableFromInline @inline(__always) static func isNull(_ row: UnsafeRawPointer, _ slot: Int) -> Bool {
+        row.load(fromByteOffset: nullsOffset + 4 * (slot >> 5), as: UInt32.self) & (1 &<< UInt32(truncatingIfNeeded: slot & 31)) != 0
+    }
+
+    @inline(__always) static func setNull(_ row: UnsafeMutableRawPointer, _ slot: Int) {
+        let word = row + (nullsOffset + 4 * (slot >> 5))
+        word.storeBytes(of: word.load(as: UInt32.self) | (1 &<< UInt32(truncatingIfNeeded: slot & 31)), as: UInt32.self)
+    }
+
+    @inline(__always) static func clearNull(_ row: UnsafeMutableRawPointer, _ slot: Int) {
+        let word = row + (nullsOffset + 4 * (slot >> 5))
+        word.storeBytes(of: word.load(as: UInt32.self) & ~(1 &<< UInt32(truncatingIfNeeded: slot & 31)), as: UInt32.self)
+    }
+
+    @inline(__always) static func key(_ row: UnsafeRawPointer) -> Int64 { row.load(fromByteOffset: keyOffset, as: Int64.self) }
+    @inline(__always) static func version(_ row: UnsafeRawPointer) -> Int32 { row.load(fromByteOffset: versionOffset, as: Int32.self) }
+
+    /// Sets every null bit: the row of an object with no values.
+    func setAllNull(_ row: UnsafeMutableRawPointer) {
+        memset(row + Self.nullsOffset, 0xff, 4 * nullWordCount)
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+
+struct OwnRowHeader {
+    /// Layouts are never freed.
+    unowned(unsafe) let layout: EntityLayout
+    /// Where the row is listed, once it is what the store holds.
+    var listing: RowCache.Listing?
+    /// The row that this one was copied from: what the owner's unsaved changes are measured against.
+    var base: Row?
+}
+
+/// One row in memory of its own, with native strings and data: what an object has once it is inserted or changed.
+///
+/// Written only by the context that owns it; immutable once it is shared with a cache or another context.
+final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
+    /// A row with no values.
+    static func empty(_ layout: EntityLayout) -> OwnRow {
+        let row = allocate(layout)
+        memset(row.bytes, 0, layout.ownSize)
+        layout.setAllNull(row.bytes)
+        row.initializeManagedSlots()
+        return row
+    }
+
+    @inline(__always) private static func allocate(_ layout: EntityLayout) -> OwnRow {
+        let buffer = OwnRow.create(minimumCapacity: layout.ownSize >> 3) { _ in OwnRowHeader(layout: layout, listing: nil, base: nil) }
+        return unsafeDowncast(buffer, to: OwnRow.self)
+    }
+
+    private func initializeManagedSlots() {
+        let (row, layout) = (bytes, header.layout)
+        for slot in layout.managedSlots {
+            let place = row + Int(layout.ownOffsets[slot])
+            if layout.kinds[slot] == .string {
+                place.initializeMemory(as: String?.self, to: nil)
+            } else {
+                place.initializeMemory(as: Data?.self, to: nil)
+            }
+        }
+    }
+
+    deinit {
+        withUnsafeMutablePointers { header, elements in
+            let row = UnsafeMutableRawPointer(elements)
+            if let listing = header.pointee.listing { listing.cache.withdraw(self, key: EntityLayout.key(row), listing) }
+            let layout = header.pointee.layout
+            for slot in layout.managedSlots {
+                let place = row + Int(layout.ownOffsets[slot])
+                if layout.kinds[slot] == .string {
+                    place.assumingMemoryBound(to: String?.self).deinitialize(count: 1)
+                } else {
+                    place.assumingMemoryBound(to: Data?.self).deinitialize(count: 1)
+                }
+            }
+        }
+    }
+
+    @inline(__always) var bytes: UnsafeMutableRawPointer { UnsafeMutableRawPointer(withUnsafeMutablePointerToElements { $0 }) }
+
+    @inline(__always) func slot(_ index: Int) -> UnsafeMutableRawPointer { bytes + Int(header.layout.ownOffsets[index]) }
+    @inline(__always) func string(_ index: Int) -> UnsafeMutablePointer<String?> { slot(index).assumingMemoryBound(to: String?.self) }
+    @inline(__always) func data(_ index: Int) -> UnsafeMutablePointer<Data?> { slot(index).assumingMemoryBound(to: Data?.self) }
+
+    /// A row with the same values that remembers this one as its base when `keepsBase`.
+    func copy(keepsBase: Bool) -> OwnRow {
+        let layout = header.layout
+        let copy = OwnRow.allocate(layout)
+        memcpy(copy.bytes, bytes, layout.ownSize)
+        for slot in layout.managedSlots {
+            // The bytes copied above own nothing: initialising in place takes the reference that they lack.
+            if layout.kinds[slot] == .string {
+                copy.string(slot).initialize(to: string(slot).pointee)
+            } else {
+                copy.data(slot).initialize(to: data(slot).pointee)
+            }
+        }
+        if keepsBase { copy.header.base = Row(self) }
+        return copy
+    }
+
+    /// An own row with the values of a row of a batch, which becomes its base.
+    static func copy(of row: Row) -> OwnRow {
+        if row.isOwn { return row.own.copy(keepsBase: true) }
+        let layout = row.layout
+        let copy = OwnRow.allocate(layout)
+        memcpy(copy.bytes, row.bytes, EntityLayout.nullsOffset + 4 * layout.nullWordCount)
+        for slot in 0..<layout.count { copy.take(slot, from: row) }
+        copy.header.base = row
+        return copy
+    }
+
+    /// Initialises one slot from a row of a batch.
+    private func take(_ index: Int, from row: Row) {
+        let layout = header.layout
+        let source = row.bytes + Int(layout.batchOffsets[index])
+        let target = slot(index)
+        let isNull = EntityLayout.isNull(row.bytes, index)
+        switch layout.kinds[index] {
+        case .string: target.initializeMemory(as: String?.self, to: isNull ? nil : row.batch.string(at: source))
+        case .binary: target.initializeMemory(as: Data?.self, to: isNull ? nil : Data(row.batch.bytes(at: source)))
+        case .uuid, .reference: memcpy(target, source, 16)
+        case .int16: target.storeBytes(of: Int64(source.load(as: Int16.self)), as: Int64.self)
+        case .int32: target.storeBytes(of: Int64(source.load(as: Int32.self)), as: Int64.self)
+        case .boolean: target.storeBytes(of: Int64(source.load(as: UInt8.self)), as: Int64.self)
+        case .float: target.storeBytes(of: UInt64(source.load(as: UInt32.self)), as: UInt64.self)
+        case .int64, .double, .date, .position: target.storeBytes(of: source.load(as: UInt64.self), as: UInt64.self)
+        }
+    }
+
+    /// Overwrites one slot with that of another row of the same layout.
+    func assign(_ index: Int, from row: Row) {
+        let value = row.value(index)
+        store(value, at: index)
+    }
+}
+
+extension RowBatch {
+    @inline(__always) func string(at slot: UnsafeRawPointer) -> String {
+        String(decoding: bytes(at: slot), as: UTF8.self)
+    }
+}

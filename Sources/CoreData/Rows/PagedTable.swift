@@ -1,0 +1,100 @@
+/// Positive integer keys to pointers, in pages of 512: an insertion or look-up is two loads where keys are dense.
+///
+/// Pages far beyond the dense part are found through a dictionary. The owner guards it with a lock and calls `deallocate()`.
+struct PagedTable {
+    typealias Page = UnsafeMutablePointer<UnsafeRawPointer?>
+    private static let pageSize = 512
+
+    private var pages: UnsafeMutablePointer<Page?>
+    private var pageCount: Int
+    private var far: [Int: Page] = [:]
+    private(set) var count = 0
+
+    init() {
+        pageCount = 16
+        pages = .allocate(capacity: pageCount)
+        pages.initialize(repeating: nil, count: pageCount)
+    }
+
+    func deallocate() {
+        for index in 0..<pageCount { pages[index]?.deallocate() }
+        far.values.forEach { $0.deallocate() }
+        pages.deallocate()
+    }
+
+    @inline(__always) private func page(_ key: Int64) -> Page? {
+        let index = Int(truncatingIfNeeded: key &>> 9)
+        if index < pageCount { return pages[index] }
+        return far.isEmpty ? nil : far[index]
+    }
+
+    @inline(__always) func find(_ key: Int64) -> UnsafeRawPointer? { page(key)?[Int(truncatingIfNeeded: key & 511)] }
+
+    @inline(__always) mutating func insert(_ key: Int64, _ value: UnsafeRawPointer) {
+        let page = page(key) ?? addPage(key)
+        let index = Int(truncatingIfNeeded: key & 511)
+        if page[index] == nil {
+            count &+= 1
+            adjustLive(page, by: 1)
+        }
+        page[index] = value
+    }
+
+    /// Removes the entry if it still is `value`.
+    @inline(__always) mutating func remove(_ key: Int64, ifValue value: UnsafeRawPointer) {
+        guard let page = page(key), page[Int(truncatingIfNeeded: key & 511)] == value else { return }
+        page[Int(truncatingIfNeeded: key & 511)] = nil
+        count &-= 1
+        if adjustLive(page, by: -1) == 0 { freePage(key, page) }
+    }
+
+    /// The number of entries of a page stands behind them, as the bits of a pointer.
+    @inline(__always) @discardableResult private func adjustLive(_ page: Page, by step: Int) -> Int {
+        let live = Int(bitPattern: page[Self.pageSize]) &+ step
+        page[Self.pageSize] = UnsafeRawPointer(bitPattern: live)
+        return live
+    }
+
+    @inline(never) private mutating func addPage(_ key: Int64) -> Page {
+        let page = Page.allocate(capacity: Self.pageSize + 1)
+        page.initialize(repeating: nil, count: Self.pageSize + 1)
+        let index = Int(key >> 9)
+        // Grows with the keys as long as they are dense; a lone far key must not cost memory for all keys before it.
+        if index < max(4096, pageCount * 4) {
+            if index >= pageCount { growDirectory(toHold: index) }
+            pages[index] = page
+        } else {
+            far[index] = page
+        }
+        return page
+    }
+
+    private mutating func growDirectory(toHold index: Int) {
+        let newCount = max(index + 1, pageCount * 2)
+        let grown = UnsafeMutablePointer<Page?>.allocate(capacity: newCount)
+        grown.initialize(repeating: nil, count: newCount)
+        grown.update(from: pages, count: pageCount)
+        pages.deallocate()
+        (pages, pageCount) = (grown, newCount)
+        for (index, page) in far where index < newCount {
+            pages[index] = page
+            far[index] = nil
+        }
+    }
+
+    @inline(never) private mutating func freePage(_ key: Int64, _ page: Page) {
+        page.deallocate()
+        let index = Int(key >> 9)
+        if index < pageCount { pages[index] = nil } else { far[index] = nil }
+    }
+
+    /// Calls `body` with each entry.
+    func forEach(_ body: (UnsafeRawPointer) -> Void) {
+        for index in 0..<pageCount { if let page = pages[index] { Self.forEach(page, body) } }
+        for page in far.values { Self.forEach(page, body) }
+    }
+
+    private static func forEach(_ page: Page, _ body: (UnsafeRawPointer) -> Void) {
+        for index in 0..<pageSize { if let value = page[index] { body(value) } }
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+
+/// A reference to one row, in a batch or on its own.
+// Rows are immutable once they are shared between threads.
+struct Row: @unchecked Sendable {
+    /// What keeps the row alive: a `RowBatch` or an `OwnRow`.
+    let owner: AnyObject
+    let bytes: UnsafeMutableRawPointer
+    let isOwn: Bool
+
+    @inline(__always) init(owner: AnyObject, bytes: UnsafeMutableRawPointer, isOwn: Bool) {
+        self.owner = owner
+        self.bytes = bytes
+        self.isOwn = isOwn
+    }
+
+    init(_ row: OwnRow) { self.init(owner: row, bytes: row.bytes, isOwn: true) }
+    init(_ batch: RowBatch, _ index: Int) { self.init(owner: batch, bytes: batch.row(index), isOwn: false) }
+
+    // The flag says which class the owner has; both are set together in the initialisers above.
+    @inline(__always) var own: OwnRow { unsafeDowncast(owner, to: OwnRow.self) }
+    @inline(__always) var batch: RowBatch { unsafeDowncast(owner, to: RowBatch.self) }
+
+    var layout: EntityLayout { isOwn ? own.header.layout : batch.layout }
+    var key: Int64 { EntityLayout.key(bytes) }
+    var version: Int32 { EntityLayout.version(bytes) }
+
+    /// Whether both are the same row, not merely equal ones.
+    static func === (left: Row, right: Row) -> Bool { left.bytes == right.bytes }
+    static func !== (left: Row, right: Row) -> Bool { left.bytes != right.bytes }
+
+    @inline(__always) func isNull(_ slot: Int) -> Bool { EntityLayout.isNull(bytes, slot) }
+
+    @inline(__always) func place(_ slot: Int) -> UnsafeMutableRawPointer {
+        bytes + Int(isOwn ? layout.ownOffsets[slot] : layout.batchOffsets[slot])
+    }
+
+    func reference(_ slot: Int) -> RowReference? { isNull(slot) ? nil : place(slot).load(as: RowReference.self) }
+}
+
+/// A stored value outside its row: for the edges, not for the paths that every value takes.
+enum SlotValue: Equatable {
+    case null
+    case integer(Int64)
+    case boolean(Bool)
+    case float(Float)
+    case double(Double)
+    case date(Date)
+    case uuid(UUID)
+    case string(String)
+    case binary(Data)
+    case reference(RowReference)
+}
+
+extension Row {
+    func value(_ slot: Int) -> SlotValue {
+        if isNull(slot) { return .null }
+        let place = place(slot)
+        switch layout.kinds[slot] {
+        case .int16: return .integer(Int64(place.load(as: Int16.self)))
+        case .int32: return .integer(Int64(place.load(as: Int32.self)))
+        case .int64, .position: return .integer(place.load(as: Int64.self))
+        case .boolean: return .boolean(place.load(as: UInt8.self) != 0)
+        case .float: return .float(place.load(as: Float.self))
+        case .double: return .double(place.load(as: Double.self))
+        case .date: return .date(place.load(as: Date.self))
+        case .uuid: return .uuid(place.load(as: UUID.self))
+        case .string: return isOwn ? own.string(slot).pointee.map(SlotValue.string) ?? .null : .string(batch.string(at: place))
+        case .binary: return isOwn ? own.data(slot).pointee.map(SlotValue.binary) ?? .null : .binary(Data(batch.bytes(at: place)))
+        case .reference: return .reference(place.load(as: RowReference.self))
+        }
+    }
+
+    /// Whether both rows, of one layout, hold the same value there. Floating-point values are compared by their bits.
+    func equals(_ other: Row, at slot: Int) -> Bool {
+        if isNull(slot) || other.isNull(slot) { return isNull(slot) == other.isNull(slot) }
+        switch (value(slot), other.value(slot)) {
+        case (.double(let left), .double(let right)): return left.bitPattern == right.bitPattern
+        case (.float(let left), .float(let right)): return left.bitPattern == right.bitPattern
+        // NB: `==` on strings is canonical equivalence; a change between equivalent spellings is a change.
+        case (.string(let left), .string(let right)): return left.utf8.elementsEqual(right.utf8)
+        case (let left, let right): return left == right
+        }
+    }
+}
+
+extension OwnRow {
+    /// Sets one slot, whose kind fits the value.
+    func store(_ value: SlotValue, at index: Int) {
+        let place = slot(index)
+        if case .null = value { return storeNull(at: index) }
+        EntityLayout.clearNull(bytes, index)
+        switch value {
+        case .null: break
+        case .integer(let number): place.storeBytes(of: number, as: Int64.self)
+        case .boolean(let flag): place.storeBytes(of: flag ? 1 : 0, as: Int64.self)
+        case .float(let number): place.storeBytes(of: UInt64(number.bitPattern), as: UInt64.self)
+        case .double(let number): place.storeBytes(of: number, as: Double.self)
+        case .date(let date): place.storeBytes(of: date, as: Date.self)
+        case .uuid(let uuid): place.storeBytes(of: uuid, as: UUID.self)
+        case .string(let text): string(index).pointee = text
+        case .binary(let bytes): data(index).pointee = bytes
+        case .reference(let reference): place.storeBytes(of: reference, as: RowReference.self)
+        }
+    }
+
+    func storeNull(at index: Int) {
+        EntityLayout.setNull(bytes, index)
+        switch header.layout.kinds[index] {
+        case .string: string(index).pointee = nil
+        case .binary: data(index).pointee = nil
+        case .uuid, .reference: memset(slot(index), 0, 16)
+        default: slot(index).storeBytes(of: 0, as: UInt64.self)
+        }
+    }
+}

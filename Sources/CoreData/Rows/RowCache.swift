@@ -1,0 +1,137 @@
+import CShims
+import Foundation
+
+/// The rows of one store that somebody uses, by root entity and key: the newest version known of each.
+///
+/// Holds rows weakly; they withdraw themselves when the last user lets go. The latest batches are kept a little longer, up to
+/// `recentLimit` bytes, so that an object that is dropped and soon asked for again needs no statement.
+final class RowCache: @unchecked Sendable {
+    /// Where a row is listed. The cache lives as long as a row that may be in it.
+    struct Listing {
+        let cache: RowCache
+        let root: Int
+    }
+
+    static let recentLimit = 1 << 20
+
+    // Guards everything below. Never held while a row is released: a row's deinit takes it.
+    private let mutex = Mutex()
+    private var tables: [PagedTable?]
+    private var recent: [RowBatch?] = []
+    private var recentStart = 0
+    private var recentBytes = 0
+
+    init(entityCount: Int) { tables = Array(repeating: nil, count: entityCount) }
+
+    deinit { tables.forEach { $0?.deallocate() } }
+
+    /// The newest known row of a key, if anybody uses it.
+    func row(root: Int, key: Int64) -> Row? {
+        mutex.withLock { lockedRow(root, key) }
+    }
+
+    private func lockedRow(_ root: Int, _ key: Int64) -> Row? {
+        guard let entry = tables[root]?.find(key) else { return nil }
+        let isOwn = UInt(bitPattern: entry) & 1 != 0
+        // An entry is the address of a live object or of one whose deinit waits for the lock; its lowest bit tells own rows.
+        let pointer = UnsafeRawPointer(bitPattern: UInt(bitPattern: entry) & ~1)!
+        guard cd_tryRetain(pointer) != nil else { return nil }
+        if isOwn { return Row(Unmanaged<OwnRow>.fromOpaque(pointer).takeRetainedValue()) }
+        let batch = Unmanaged<RowBatch>.fromOpaque(pointer).takeRetainedValue()
+        return batch.index(ofKey: key).map { Row(batch, $0) }
+    }
+
+    /// Lists the rows from `start` on of a batch that was just read. A row that is already known in the same version or a later one
+    /// stays; those are returned by index, to be used instead.
+    func publish(_ batch: RowBatch, from start: Int, root: Int) -> [(index: Int, row: Row)] {
+        batch.listing = Listing(cache: self, root: root)
+        let pointer = Unmanaged.passUnretained(batch).toOpaque()
+        var known: [(index: Int, row: Row)] = []
+        // Rows whose last reference is the one taken below must not be released under the lock.
+        var released: [Row] = []
+        mutex.lock()
+        if tables[root] == nil { tables[root] = PagedTable() }
+        for index in start..<batch.count {
+            let row = batch.row(index)
+            let key = EntityLayout.key(row)
+            if tables[root]?.find(key) != nil, let existing = lockedRow(root, key) {
+                if existing.version >= EntityLayout.version(row) {
+                    known.append((index, existing))
+                    continue
+                }
+                released.append(existing)
+            }
+            tables[root]?.insert(key, pointer)
+        }
+        mutex.unlock()
+        return known
+    }
+
+    /// Keeps a batch for a while, though nobody may use it.
+    func keep(_ batch: RowBatch) {
+        var dropped: [RowBatch?] = []
+        mutex.withLock {
+            recent.append(batch)
+            recentBytes += batch.byteCount
+            while recentBytes > Self.recentLimit, recentStart < recent.count {
+                recentBytes -= recent[recentStart]?.byteCount ?? 0
+                dropped.append(recent[recentStart])
+                recent[recentStart] = nil
+                recentStart += 1
+            }
+            if recentStart > 256 {
+                recent.removeFirst(recentStart)
+                recentStart = 0
+            }
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    /// Lists a row that was just saved, in place of any other.
+    func publish(_ row: OwnRow, key: Int64, version: Int32, root: Int) {
+        row.bytes.storeBytes(of: key, as: Int64.self)
+        row.bytes.storeBytes(of: version, toByteOffset: EntityLayout.versionOffset, as: Int32.self)
+        if row.header.listing == nil { row.header.listing = Listing(cache: self, root: root) }
+        let pointer = UnsafeRawPointer(Unmanaged.passUnretained(row).toOpaque())
+        mutex.lock()
+        if tables[root] == nil { tables[root] = PagedTable() }
+        tables[root]?.insert(key, pointer + 1)
+        mutex.unlock()
+    }
+
+    /// Forgets the row of a key: it was deleted, or is no longer what the store holds.
+    func forget(root: Int, key: Int64) {
+        mutex.withLock {
+            if let entry = tables[root]?.find(key) { tables[root]?.remove(key, ifValue: entry) }
+        }
+    }
+
+    /// Forgets everything: the store is gone.
+    func forgetAll() {
+        var dropped: [RowBatch?] = []
+        mutex.withLock {
+            swap(&dropped, &recent)
+            (recentStart, recentBytes) = (0, 0)
+            for index in tables.indices where tables[index] != nil {
+                tables[index]?.deallocate()
+                tables[index] = nil
+            }
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    /// Takes a dying batch out of the tables.
+    func withdraw(_ batch: RowBatch) {
+        guard let root = batch.listing?.root else { return }
+        let pointer = UnsafeRawPointer(Unmanaged.passUnretained(batch).toOpaque())
+        mutex.withLock {
+            for index in 0..<batch.count { tables[root]?.remove(EntityLayout.key(batch.row(index)), ifValue: pointer) }
+        }
+    }
+
+    /// Takes a dying own row out of the tables.
+    func withdraw(_ row: OwnRow, key: Int64, _ listing: Listing) {
+        let pointer = UnsafeRawPointer(Unmanaged.passUnretained(row).toOpaque())
+        mutex.withLock { tables[listing.root]?.remove(key, ifValue: pointer + 1) }
+    }
+}

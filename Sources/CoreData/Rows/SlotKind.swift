@@ -1,0 +1,98 @@
+/// How one stored property lies in a row.
+@usableFromInline enum SlotKind: UInt8, Sendable {
+    case int16, int32, int64, boolean, float, double, date, uuid
+    case string, binary
+    /// A to-one relationship: a `RowReference`.
+    case reference
+    /// The place of this row in the ordered to-many relationship at the other end of a to-one: Core Data's `Z_FOK_` column.
+    case position
+
+    /// Bytes in a row of its own, where integers are widened so that one store instruction serves all of them.
+    var ownSize: Int {
+        switch self {
+        case .uuid, .string, .binary, .reference: 16
+        default: 8
+        }
+    }
+
+    /// Bytes in a row of a batch. Text and data are an offset and a length into the batch's arena.
+    var batchSize: Int {
+        switch self {
+        case .uuid, .reference: 16
+        case .int64, .double, .date, .string, .binary, .position: 8
+        case .int32, .float: 4
+        case .int16: 2
+        case .boolean: 1
+        }
+    }
+
+    /// Whether the slot of an own row holds a reference-counted value.
+    var isManaged: Bool { self == .string || self == .binary }
+}
+
+/// What a to-one relationship holds: never a pointer, so that a row belongs to no context.
+@usableFromInline struct RowReference: Hashable, Sendable {
+    /// The target's primary key; negative while it is temporary.
+    @usableFromInline var key: Int64
+    /// The target's concrete entity, by its index in the model.
+    @usableFromInline var entity: Int32
+    /// The coordinator's number of the target's store; 0 while it has none.
+    @usableFromInline var store: Int32
+
+    @usableFromInline init(key: Int64, entity: Int32, store: Int32) {
+        self.key = key
+        self.entity = entity
+        self.store = store
+    }
+}
+
+/// A set of slots.
+struct SlotMask: Hashable, Sendable {
+    private var low: UInt64 = 0
+    private var high: [UInt64] = []
+
+    init() {}
+    init(low: UInt64) { self.low = low }
+
+    var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
+
+    func contains(_ slot: Int) -> Bool {
+        if slot < 64 { return low & (1 &<< UInt64(slot)) != 0 }
+        let word = slot / 64 - 1
+        return word < high.count && high[word] & (1 &<< UInt64(slot % 64)) != 0
+    }
+
+    mutating func insert(_ slot: Int) {
+        if slot < 64 {
+            low |= 1 &<< UInt64(slot)
+        } else {
+            let word = slot / 64 - 1
+            while high.count <= word { high.append(0) }
+            high[word] |= 1 &<< UInt64(slot % 64)
+        }
+    }
+
+    mutating func remove(_ slot: Int) {
+        guard contains(slot) else { return }
+        if slot < 64 { low &= ~(1 &<< UInt64(slot)) } else { high[slot / 64 - 1] &= ~(1 &<< UInt64(slot % 64)) }
+        while high.last == 0 { high.removeLast() }
+    }
+
+    mutating func formUnion(_ other: SlotMask) { other.forEach { insert($0) } }
+
+    /// Calls `body` with each slot, ascending.
+    @inline(__always) func forEach(_ body: (Int) throws -> Void) rethrows {
+        var word = low
+        while word != 0 {
+            try body(word.trailingZeroBitCount)
+            word &= word - 1
+        }
+        for (index, bits) in high.enumerated() {
+            var word = bits
+            while word != 0 {
+                try body(64 * (index + 1) + word.trailingZeroBitCount)
+                word &= word - 1
+            }
+        }
+    }
+}
