@@ -6,11 +6,10 @@ let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 let package = Package(
     name: "CoreData",
     products: [
-        .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "CoreData", targets: ["CoreData"])
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
     targets: [
@@ -18,14 +17,16 @@ let package = Package(
         .target(name: "CShims"),
         .target(name: "SQLiteDriver", dependencies: ["CSQLite", "CShims"], swiftSettings: strict),
         .testTarget(name: "SQLiteDriverTests", dependencies: ["SQLiteDriver"], swiftSettings: strict),
+        .target(name: "Predicates", dependencies: ["CShims"], swiftSettings: strict),
+        .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "SQLiteDriver"], swiftSettings: strict),
         .target(
             name: "CoreData",
             dependencies: [
-                "SQLiteDriver", "CShims",
+                "SQLiteDriver", "Predicates", "CShims", "CSQLite",
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "Collections", package: "swift-collections"),
             ],
             swiftSettings: strict
         ),
+        .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "Predicates", "SQLiteDriver"], swiftSettings: strict),
     ]
 )

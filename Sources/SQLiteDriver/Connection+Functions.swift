@@ -22,25 +22,41 @@ extension Connection {
 
     /// Defines an SQL function with no side effects: equal arguments always give equal results.
     public func defineFunction(
-        _ name: String, argumentCount: Int32, _ body: @escaping ([FunctionArgument]) -> SQLiteValue
+        _ name: String,
+        argumentCount: Int32,
+        _ body: @escaping ([FunctionArgument]) -> SQLiteValue
     ) throws {
         let box = Unmanaged.passRetained(FunctionBox(body: body))
         let code = sqlite3_create_function_v2(
-            handle, name, argumentCount, SQLITE_UTF8 | SQLITE_DETERMINISTIC, box.toOpaque(), callFunction, nil, nil,
+            handle,
+            name,
+            argumentCount,
+            SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+            box.toOpaque(),
+            callFunction,
+            nil,
+            nil,
             // The retain above is balanced when SQLite drops the function, also when this very call fails.
-            { Unmanaged<FunctionBox>.fromOpaque($0!).release() })
+            { Unmanaged<FunctionBox>.fromOpaque($0!).release() }
+        )
         guard code == SQLITE_OK else { throw SQLiteError(code, on: handle) }
     }
 
     /// Defines a collation over the UTF-8 bytes of two texts: negative, zero or positive.
     public func defineCollation(
-        _ name: String, _ compare: @escaping (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Int32
+        _ name: String,
+        _ compare: @escaping (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Int32
     ) throws {
         let box = Unmanaged.passRetained(CollationBox(compare: compare))
         let code = sqlite3_create_collation_v2(
-            handle, name, SQLITE_UTF8, box.toOpaque(), callCollation,
+            handle,
+            name,
+            SQLITE_UTF8,
+            box.toOpaque(),
+            callCollation,
             // Balances the retain above; SQLite calls it when the collation is dropped.
-            { Unmanaged<CollationBox>.fromOpaque($0!).release() })
+            { Unmanaged<CollationBox>.fromOpaque($0!).release() }
+        )
         guard code == SQLITE_OK else {
             // NB: unlike sqlite3_create_function_v2, a failing call does not run the destructor.
             box.release()
@@ -73,11 +89,16 @@ private func callFunction(_ context: OpaquePointer?, _ count: Int32, _ values: U
 }
 
 private func callCollation(
-    _ context: UnsafeMutableRawPointer?, _ leftCount: Int32, _ left: UnsafeRawPointer?, _ rightCount: Int32, _ right: UnsafeRawPointer?
+    _ context: UnsafeMutableRawPointer?,
+    _ leftCount: Int32,
+    _ left: UnsafeRawPointer?,
+    _ rightCount: Int32,
+    _ right: UnsafeRawPointer?
 ) -> Int32 {
     // As for functions: the box that was passed when the collation was defined.
     let box = Unmanaged<CollationBox>.fromOpaque(context!).takeUnretainedValue()
     return box.compare(
         UnsafeBufferPointer(start: left?.assumingMemoryBound(to: UInt8.self), count: Int(leftCount)),
-        UnsafeBufferPointer(start: right?.assumingMemoryBound(to: UInt8.self), count: Int(rightCount)))
+        UnsafeBufferPointer(start: right?.assumingMemoryBound(to: UInt8.self), count: Int(rightCount))
+    )
 }

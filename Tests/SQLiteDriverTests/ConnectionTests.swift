@@ -35,9 +35,12 @@ struct ConnectionTests {
         #expect(try connection.rows("SELECT a FROM t") == [[.integer(1)]])
     }
 
-    @Test("gives back each storage class as it was bound", arguments: [
-        SQLiteValue.null, .integer(.min), .integer(.max), .real(-0.5), .text(""), .text("é\u{0}ß"), .blob([]), .blob([0, 255]),
-    ])
+    @Test(
+        "gives back each storage class as it was bound",
+        arguments: [
+            SQLiteValue.null, .integer(.min), .integer(.max), .real(-0.5), .text(""), .text("é\u{0}ß"), .blob([]), .blob([0, 255]),
+        ]
+    )
     func roundTrip(value: SQLiteValue) throws {
         let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
         #expect(try connection.rows("SELECT ?1", [value]) == [[value]])
@@ -69,6 +72,7 @@ struct ConnectionTests {
         #expect(try connection.rows("SELECT twice(21)") == [[.integer(42)]])
         #expect(
             try connection.rows("SELECT value FROM json_each('[\"a\",\"b\"]') ORDER BY value COLLATE backwards")
-                == [[.text("b")], [.text("a")]])
+                == [[.text("b")], [.text("a")]]
+        )
     }
 }

@@ -41,22 +41,23 @@ final class RowCache: @unchecked Sendable {
         return batch.index(ofKey: key).map { Row(batch, $0) }
     }
 
-    /// Lists the rows from `start` on of a batch that was just read. A row that is already known in the same version or a later one
-    /// stays; those are returned by index, to be used instead.
-    func publish(_ batch: RowBatch, from start: Int, root: Int) -> [(index: Int, row: Row)] {
+    /// Lists the rows of a batch that was just read. A row that is already known in the same version or a later one
+    /// stays; those are returned, to be used instead: one entry per row, or none at all where no row was known.
+    func publish(_ batch: RowBatch, root: Int) -> [Row?] {
         batch.listing = Listing(cache: self, root: root)
         let pointer = Unmanaged.passUnretained(batch).toOpaque()
-        var known: [(index: Int, row: Row)] = []
+        var known: [Row?] = []
         // Rows whose last reference is the one taken below must not be released under the lock.
         var released: [Row] = []
         mutex.lock()
         if tables[root] == nil { tables[root] = PagedTable() }
-        for index in start..<batch.count {
+        for index in 0..<batch.count {
             let row = batch.row(index)
             let key = EntityLayout.key(row)
             if tables[root]?.find(key) != nil, let existing = lockedRow(root, key) {
                 if existing.version >= EntityLayout.version(row) {
-                    known.append((index, existing))
+                    if known.isEmpty { known = Array(repeating: nil, count: batch.count) }
+                    known[index] = existing
                     continue
                 }
                 released.append(existing)
@@ -87,16 +88,34 @@ final class RowCache: @unchecked Sendable {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Lists a row that was just saved, in place of any other.
-    func publish(_ row: OwnRow, key: Int64, version: Int32, root: Int) {
+    /// A row that a save wrote.
+    struct Saved {
+        let row: Row
+        let key: Int64
+        let version: Int32
+        let root: Int
+    }
+
+    /// Lists rows that were just saved, in place of any others.
+    func publish(_ saved: [Saved]) {
+        mutex.withLock {
+            for saved in saved { list(saved.row.own, key: saved.key, version: saved.version, root: saved.root) }
+        }
+    }
+
+    /// Lists rows that were just inserted.
+    func publish(inserts: ContiguousArray<ChangeSet.Insert>, keys: ContiguousArray<Int64>, root: Int) {
+        mutex.withLock {
+            for index in inserts.indices { list(inserts[index].row.own, key: keys[index], version: 1, root: root) }
+        }
+    }
+
+    @inline(__always) private func list(_ row: OwnRow, key: Int64, version: Int32, root: Int) {
         row.bytes.storeBytes(of: key, as: Int64.self)
         row.bytes.storeBytes(of: version, toByteOffset: EntityLayout.versionOffset, as: Int32.self)
         if row.header.listing == nil { row.header.listing = Listing(cache: self, root: root) }
-        let pointer = UnsafeRawPointer(Unmanaged.passUnretained(row).toOpaque())
-        mutex.lock()
         if tables[root] == nil { tables[root] = PagedTable() }
-        tables[root]?.insert(key, pointer + 1)
-        mutex.unlock()
+        tables[root]?.insert(key, UnsafeRawPointer(Unmanaged.passUnretained(row).toOpaque()) + 1)
     }
 
     /// Forgets the row of a key: it was deleted, or is no longer what the store holds.

@@ -1,0 +1,82 @@
+#ifndef C_BASELINE_H
+#define C_BASELINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// What a C programmer would write against SQLite for the operations that `compare` measures: prepared statements,
+/// one row per statement, bindings that copy nothing. Every function returns an SQLite result code, 0 for success.
+typedef struct sqlite3 baseline_connection;
+
+/// The values of one row; the texts are borrowed and need not be terminated.
+typedef struct {
+    int64_t key;
+    int64_t version;
+    const char *_Nonnull title;
+    const char *_Nonnull artist;
+    int32_t title_length;
+    int32_t artist_length;
+    double duration;
+    double added_at;
+    int64_t play_count;
+    int16_t track_number;
+    int16_t is_favorite;
+    uint8_t uuid[16];
+} baseline_song;
+
+/// What a reading loop has seen. Compared with the expected values after the clock has stopped.
+typedef struct {
+    int64_t rows;
+    int64_t title_bytes;
+    int64_t plays;
+    double seconds;
+} baseline_tally;
+
+/// Makes a file with the schema that Core Data gives the entity; `is_indexed` adds the fetch index on the title.
+int baseline_create(const char *_Nonnull path, int is_indexed);
+
+/// Opens with the pragmas of a store: WAL and synchronous=NORMAL.
+int baseline_open(const char *_Nonnull path, baseline_connection *_Nullable *_Nonnull connection);
+int baseline_close(baseline_connection *_Nullable connection);
+
+/// Inserts in transactions of `chunk` rows.
+int baseline_insert(baseline_connection *_Nonnull connection, const baseline_song *_Nonnull songs, size_t count,
+                    size_t chunk);
+
+/// Reads all columns of all rows.
+int baseline_fetch(baseline_connection *_Nonnull connection, baseline_tally *_Nonnull tally);
+
+/// Looks `songs[picks[i]].title` up, `count` times, one row each.
+int baseline_fetch_indexed(baseline_connection *_Nonnull connection, const baseline_song *_Nonnull songs,
+                           const int64_t *_Nonnull picks, size_t count, baseline_tally *_Nonnull tally);
+
+/// Counts all rows and those with more than `plays` plays, each `times` times; the sums are the answers.
+int baseline_count(baseline_connection *_Nonnull connection, int64_t plays, int times, int64_t *_Nonnull all,
+                   int64_t *_Nonnull matching);
+
+/// Writes title and play count of each song, on condition of its version, in one transaction.
+int baseline_update(baseline_connection *_Nonnull connection, const baseline_song *_Nonnull songs, size_t count);
+
+/// Deletes each song, on condition of its version, in one transaction.
+int baseline_delete(baseline_connection *_Nonnull connection, const baseline_song *_Nonnull songs, size_t count);
+
+/// Reads the row of each key, one statement each.
+int baseline_read_by_key(baseline_connection *_Nonnull connection, const int64_t *_Nonnull keys, size_t count,
+                         baseline_tally *_Nonnull tally);
+
+/// Reads the file through a connection of its own: number of rows, and the sum over the rows of a hash of their values.
+int baseline_checksum(const char *_Nonnull path, int64_t *_Nonnull count, uint64_t *_Nonnull sum);
+
+/// The hash that `baseline_checksum` sums, for a song as it ought to be in the file.
+uint64_t baseline_song_hash(const baseline_song *_Nonnull song);
+
+/// Bytes that the process has allocated and not freed.
+size_t baseline_heap_bytes(void);
+
+/// Keeps every allocation in the one arena that `baseline_heap_bytes` sees. Call first in `main`.
+void baseline_use_one_heap_arena(void);
+
+/// User and system time of the process, in seconds.
+double baseline_cpu_seconds(void);
+
+#endif

@@ -1,0 +1,18 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "CBaseline.h"
+#include <malloc.h>
+#include <time.h>
+
+void baseline_use_one_heap_arena(void) { mallopt(M_ARENA_MAX, 1); }
+
+size_t baseline_heap_bytes(void) {
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+double baseline_cpu_seconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}

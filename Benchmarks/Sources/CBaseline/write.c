@@ -1,0 +1,75 @@
+#include "statements.h"
+
+static int insert_row(sqlite3_stmt *statement, const baseline_song *song) {
+    sqlite3_bind_int64(statement, 1, 1);
+    sqlite3_bind_int64(statement, 2, song->key);
+    sqlite3_bind_int64(statement, 3, song->version);
+    sqlite3_bind_int64(statement, 4, song->is_favorite);
+    sqlite3_bind_int64(statement, 5, song->play_count);
+    sqlite3_bind_int64(statement, 6, song->track_number);
+    sqlite3_bind_double(statement, 7, song->added_at);
+    sqlite3_bind_double(statement, 8, song->duration);
+    sqlite3_bind_text(statement, 9, song->artist, song->artist_length, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 10, song->title, song->title_length, SQLITE_STATIC);
+    sqlite3_bind_blob(statement, 11, song->uuid, sizeof song->uuid, SQLITE_STATIC);
+    sqlite3_step(statement);
+    return sqlite3_reset(statement);
+}
+
+int baseline_insert(baseline_connection *connection, const baseline_song *songs, size_t count, size_t chunk) {
+    sqlite3_stmt *statement = NULL;
+    int code = prepare(connection, "INSERT INTO ZSONG(" COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement);
+    for (size_t start = 0; code == SQLITE_OK && start < count; start += chunk) {
+        size_t end = start + chunk < count ? start + chunk : count;
+        code = execute(connection, "BEGIN IMMEDIATE");
+        for (size_t i = start; code == SQLITE_OK && i < end; i++) code = insert_row(statement, &songs[i]);
+        code = finish(connection, code);
+    }
+    sqlite3_finalize(statement);
+    return code;
+}
+
+/// Runs a statement that has to change exactly one row.
+static int change_one(sqlite3 *connection, sqlite3_stmt *statement) {
+    sqlite3_step(statement);
+    int code = sqlite3_reset(statement);
+    if (code != SQLITE_OK) return code;
+    return sqlite3_changes(connection) == 1 ? SQLITE_OK : SQLITE_NOTFOUND;
+}
+
+static int update_row(sqlite3 *connection, sqlite3_stmt *statement, const baseline_song *song) {
+    sqlite3_bind_int64(statement, 1, song->version + 1);
+    sqlite3_bind_int64(statement, 2, song->play_count);
+    sqlite3_bind_text(statement, 3, song->title, song->title_length, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 4, song->key);
+    sqlite3_bind_int64(statement, 5, song->version);
+    return change_one(connection, statement);
+}
+
+static int delete_row(sqlite3 *connection, sqlite3_stmt *statement, const baseline_song *song) {
+    sqlite3_bind_int64(statement, 1, song->key);
+    sqlite3_bind_int64(statement, 2, song->version);
+    return change_one(connection, statement);
+}
+
+typedef int (*row_change)(sqlite3 *, sqlite3_stmt *, const baseline_song *);
+
+static int change_all(sqlite3 *connection, const char *sql, row_change change, const baseline_song *songs, size_t count) {
+    sqlite3_stmt *statement = NULL;
+    int code = prepare(connection, sql, &statement);
+    if (code != SQLITE_OK) return code;
+    code = execute(connection, "BEGIN IMMEDIATE");
+    for (size_t i = 0; code == SQLITE_OK && i < count; i++) code = change(connection, statement, &songs[i]);
+    code = finish(connection, code);
+    sqlite3_finalize(statement);
+    return code;
+}
+
+int baseline_update(baseline_connection *connection, const baseline_song *songs, size_t count) {
+    const char *sql = "UPDATE ZSONG SET Z_OPT = ?, ZPLAYCOUNT = ?, ZTITLE = ? WHERE Z_PK = ? AND Z_OPT = ?";
+    return change_all(connection, sql, update_row, songs, count);
+}
+
+int baseline_delete(baseline_connection *connection, const baseline_song *songs, size_t count) {
+    return change_all(connection, "DELETE FROM ZSONG WHERE Z_PK = ? AND Z_OPT = ?", delete_row, songs, count);
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import CBaseline
+import Foundation
+
+@main
+struct Compare: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Measures this package against the same work in C and in GRDB, in CPU time of one process.",
+        discussion: """
+            Each round runs ours, the C loop and GRDB in turn; a ratio is the median of the rounds' own ratios. After every \
+            round a connection of its own reads the file and compares it with what ought to be there; a difference ends the run. \
+            memory-per-object is in bytes, growth-… is how many times longer four times the objects take.
+            """
+    )
+
+    @Flag(help: "Prints JSON; the keys that end in _s are in seconds, bytes or times.") var json = false
+    @Flag(help: "One round on 20,000 objects: shows that everything runs, not how fast.") var quick = false
+    @Option(parsing: .upToNextOption, help: "Only these operations.") var only: [Operation] = []
+    @Option(help: "Rounds that count, after one that warms up.") var rounds: Int?
+
+    func validate() throws {
+        if let rounds, rounds < 1 { throw ValidationError("--rounds must be at least 1.") }
+    }
+
+    func run() throws {
+        baseline_use_one_heap_arena()
+        let workload = Workload(count: quick ? 20_000 : 500_000)
+        let bench = try Bench(workload: workload)
+        let measured = Result { try reports(of: bench) }
+        try bench.removeFiles()
+        try show(measured.get())
+    }
+
+    private func reports(of bench: Bench) throws -> [Report] {
+        let workload = bench.workload
+        let sides = Sides(ours: makeOurSide(workload), raw: RawSide(workload: workload), grdb: GRDBSide(workload: workload))
+        return try (only.isEmpty ? Operation.allCases : only).map { operation in
+            log("\(operation.rawValue) …")
+            return Report(try Series(operation, in: bench, sides: sides, rounds: rounds ?? (quick ? 1 : 5)))
+        }
+    }
+
+    private func show(_ reports: [Report]) throws {
+        print(json ? try Report.json(reports) : Report.table(reports))
+        if !quick { reports.compactMap(\.note).forEach(log) }
+    }
+
+    /// Progress and notes go to standard error, so that standard output is the result and nothing else.
+    private func log(_ line: String) {
+        FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+}

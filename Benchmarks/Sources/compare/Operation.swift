@@ -1,0 +1,60 @@
+import ArgumentParser
+import CBaseline
+import Foundation
+
+/// What is measured, by the name it has on the command line and in the report.
+enum Operation: String, CaseIterable, ExpressibleByArgument {
+    case insert, fetch
+    case fetchRead3 = "fetch+read3"
+    case fetchIndexed = "fetch-indexed"
+    case count, update, delete
+    case faultByID = "fault-by-id"
+    case memoryPerObject = "memory-per-object"
+    case growthInsert = "growth-insert"
+    case growthFetch = "growth-fetch"
+
+    /// What our side has to reach.
+    var gate: Gate {
+        switch self {
+        case .insert, .update, .delete: .timesRaw(1.6)
+        case .fetch: .timesRaw(1.7)
+        case .fetchRead3, .faultByID: .timesRaw(2.0)
+        case .fetchIndexed: .timesRaw(3.0)
+        case .count, .growthInsert, .growthFetch: .timesRaw(1.1)
+        case .memoryPerObject: .value(300)
+        }
+    }
+
+    var unit: Unit {
+        switch self {
+        case .memoryPerObject: .bytes
+        case .growthInsert, .growthFetch: .factor
+        default: .seconds
+        }
+    }
+
+    /// Whether the side does something that compares: the C loop makes no objects that could have a size.
+    func applies(to side: any Side) -> Bool {
+        switch self {
+        case .memoryPerObject: !(side is RawSide)
+        case .growthInsert, .growthFetch: !(side is GRDBSide)
+        default: true
+        }
+    }
+}
+
+enum Gate {
+    /// Our value is at most this many times the C loop's.
+    case timesRaw(Double)
+    /// Our value is at most this.
+    case value(Double)
+}
+
+enum Unit { case seconds, bytes, factor }
+
+/// Runs `body` and returns the CPU time it took, user and system, of all threads.
+func cpuSeconds<R>(_ body: () throws -> R) rethrows -> (seconds: Double, result: R) {
+    let start = baseline_cpu_seconds()
+    let result = try body()
+    return (baseline_cpu_seconds() - start, result)
+}

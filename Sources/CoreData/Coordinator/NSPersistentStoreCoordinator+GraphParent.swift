@@ -1,0 +1,151 @@
+import Foundation
+
+extension NSPersistentStoreCoordinator: GraphParent {
+    func persistentStore(numbered number: Int32) -> NSPersistentStore? { store(numbered: number) }
+
+    private func sqliteStore(_ number: Int32) throws -> SQLiteStore {
+        guard let store = store(numbered: number) as? SQLiteStore else {
+            throw CocoaError.coreData(.persistentStoreOperation, "The object's store was removed from its coordinator.")
+        }
+        return store
+    }
+
+    /// The stores that a query asks.
+    private func stores(for query: FetchQuery) -> [SQLiteStore] {
+        let entities = [query.entity] + (query.includesSubentities ? query.entity.allSubentities : [])
+        return persistentStores.compactMap { $0 as? SQLiteStore }.filter { store in
+            query.stores?.contains(store.number) ?? true && entities.contains(where: store.holds)
+        }
+    }
+
+    func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? {
+        let stores = stores(for: query)
+        if stores.count == 1 { return try stores[0].fetch(query, body) }
+        var part = query
+        (part.limit, part.offset) = (query.limit > 0 ? query.limit + query.offset : 0, 0)
+        var residue = FetchResidue(predicate: nil, sorts: !query.sortDescriptors.isEmpty, windows: true)
+        for store in stores {
+            if let rest = try store.fetch(part, body) { residue.predicate = rest.predicate }
+        }
+        return residue
+    }
+
+    func references(_ query: FetchQuery) throws -> [RowReference]? {
+        let stores = stores(for: query)
+        guard stores.count <= 1 || (query.sortDescriptors.isEmpty && query.limit == 0 && query.offset == 0) else { return nil }
+        var references: [RowReference] = []
+        for store in stores {
+            guard let part = try store.references(query) else { return nil }
+            references += part
+        }
+        return references
+    }
+
+    func count(_ query: FetchQuery) throws -> Int? {
+        let stores = stores(for: query)
+        guard stores.count <= 1 || (query.limit == 0 && query.offset == 0) else { return nil }
+        var count = 0
+        for store in stores {
+            guard let part = try store.count(query) else { return nil }
+            count += part
+        }
+        return count
+    }
+
+    func row(for reference: RowReference) throws -> Row? {
+        guard reference.key > 0 else { return nil }
+        return try sqliteStore(reference.store).row(for: reference)
+    }
+
+    func cachedRow(for reference: RowReference) -> Row? {
+        guard let store = store(numbered: reference.store) as? SQLiteStore else { return nil }
+        let root = managedObjectModel.entitiesInIndexOrder[Int(reference.entity)].rootEntity.index
+        return store.cache.row(root: root, key: reference.key)
+    }
+
+    func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow] {
+        try Dictionary(grouping: owners, by: \.store).sorted { $0.key < $1.key }.flatMap { number, owners in
+            try sqliteStore(number).relatedRows(relationship, owners: owners.map(\.key))
+        }
+    }
+
+    func permanentKeys(for entity: NSEntityDescription, count: Int, store: Int32) throws -> (store: Int32, first: Int64) {
+        let store = try storeForInserts(of: entity, chosen: store)
+        return (store.number, try store.reserveKeys(count, for: entity))
+    }
+
+    /// The store that new objects of an entity go to: the chosen one, else the first that can be written and holds the entity.
+    private func storeForInserts(of entity: NSEntityDescription, chosen: Int32) throws -> SQLiteStore {
+        if chosen != 0 { return try writable(sqliteStore(chosen)) }
+        let candidates = persistentStores.compactMap { $0 as? SQLiteStore }.filter { $0.holds(entity) }
+        if let store = candidates.first(where: { !$0.isReadOnly }) { return store }
+        if let store = candidates.first { return try writable(store) }
+        throw CocoaError.coreData(.persistentStoreSave, "No store of the coordinator takes objects of entity \(entity.name ?? "?").")
+    }
+
+    private func writable(_ store: SQLiteStore) throws -> SQLiteStore {
+        guard store.isReadOnly else { return store }
+        throw CocoaError.coreData(
+            .persistentStoreSave,
+            "The store at \(store.url?.path ?? "?") was opened read-only.",
+            userInfo: [NSAffectedStoresErrorKey: [store]]
+        )
+    }
+
+    func save(_ changes: ChangeSet) throws -> SaveReceipt {
+        var receipt = SaveReceipt(groups: changes.groups.map { SaveReceipt.Group(store: $0.store) })
+        let parts = try route(changes, &receipt)
+        let runs = try save(parts[...])
+        for (part, run) in zip(parts, runs) {
+            for ((index, _), keys) in zip(part.changes.groups, run.insertedKeys) { receipt.groups[index].insertedKeys = keys }
+        }
+        return receipt
+    }
+
+    private typealias Part = (store: SQLiteStore, changes: StoreChanges)
+
+    /// Every store's transaction is open before the first is committed, so that a failure in one leaves all as they were.
+    private func save(_ parts: ArraySlice<Part>) throws -> [SaveRun] {
+        guard let part = parts.first else { return [] }
+        var rest: [SaveRun] = []
+        let run = try part.store.save(part.changes) { rest = try save(parts.dropFirst()) }
+        return [run] + rest
+    }
+
+    /// Sorts the changes by store; notes the store of each group.
+    private func route(_ changes: ChangeSet, _ receipt: inout SaveReceipt) throws -> [Part] {
+        var parts: [Int32: StoreChanges] = [:]
+        for (index, group) in changes.groups.enumerated() where !group.isEmpty {
+            let store = try group.store == 0 ? storeForInserts(of: group.entity, chosen: 0) : writable(sqliteStore(group.store))
+            receipt.groups[index].store = store.number
+            parts[store.number, default: StoreChanges()].groups.append((index, group))
+        }
+        let homes = Self.homes(of: changes, receipt)
+        for link in changes.links { parts[Self.store(of: link.owner, homes), default: StoreChanges()].links.append(link) }
+        for change in changes.positions { parts[Self.store(of: change.owner, homes), default: StoreChanges()].positions.append(change) }
+        for store in persistentStores.compactMap({ $0 as? SQLiteStore }) where store.changedMetadata != nil && !store.isReadOnly {
+            parts[store.number, default: StoreChanges()] = parts[store.number] ?? StoreChanges()
+        }
+        return try parts.sorted { $0.key < $1.key }.map { (try sqliteStore($0.key), $0.value) }
+    }
+
+    /// The stores that new objects go to, for owners that are new themselves. Empty where no link needs it.
+    private static func homes(of changes: ChangeSet, _ receipt: SaveReceipt) -> [Int64: Int32] {
+        guard changes.links.contains(where: { $0.owner.key < 0 }) || changes.positions.contains(where: { $0.owner.key < 0 }) else {
+            return [:]
+        }
+        var homes: [Int64: Int32] = [:]
+        for (group, receipt) in zip(changes.groups, receipt.groups) {
+            for insert in group.inserts { homes[insert.key] = receipt.store }
+        }
+        return homes
+    }
+
+    private static func store(of owner: RowReference, _ homes: [Int64: Int32]) -> Int32 {
+        owner.store != 0 ? owner.store : homes[owner.key] ?? 0
+    }
+}
+
+extension ChangeSet.Group {
+    var isEmpty: Bool { inserts.isEmpty && updates.isEmpty && deletes.isEmpty && locks.isEmpty }
+}

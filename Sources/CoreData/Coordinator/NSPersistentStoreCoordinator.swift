@@ -1,0 +1,67 @@
+import Foundation
+
+/// Connects contexts with stores: one model, any number of stores, one row cache for each.
+///
+/// > Concurrency: All members may be used from any thread.
+open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
+    // Sendable: the stores stand behind a lock, the rest is immutable or set up before use.
+    public let managedObjectModel: NSManagedObjectModel
+    open var name: String?
+
+    struct Stores {
+        var all: [NSPersistentStore] = []
+        var lastNumber: Int32 = 0
+    }
+    let stores = Lock(Stores())
+
+    /// Makes a coordinator without stores. The model is frozen from now on.
+    ///
+    /// - Precondition: the model is consistent: relationships have destinations in it, inverses agree.
+    public init(managedObjectModel model: NSManagedObjectModel) {
+        managedObjectModel = model
+        model.freeze()
+        EntityClaims.note(model)
+        super.init()
+    }
+
+    /// The stores, in the order in which they were added.
+    public var persistentStores: [NSPersistentStore] { stores.withLock { $0.all } }
+
+    /// The store at a place, if it was added here.
+    public func persistentStore(for url: URL) -> NSPersistentStore? {
+        persistentStores.first { $0.url?.standardizedFileURL == url.standardizedFileURL }
+    }
+
+    public func url(for store: NSPersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
+
+    /// The metadata of a store: what it says of itself, and what the application put there.
+    public func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata ?? [:] }
+
+    /// Replaces a store's metadata. Written by the next save of a context; type and UUID stay the store's own.
+    public func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata ?? [:] }
+
+    /// The ID that a URI stands for: nil where none of the stores has its UUID, and for a temporary ID. The row may be gone.
+    public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
+        let parts = url.pathComponents
+        guard url.scheme == "x-coredata", let host = url.host, parts.count == 3, parts[2].hasPrefix("p"),
+            let key = Int64(parts[2].dropFirst()), key > 0,
+            let entity = managedObjectModel.entitiesByName[parts[1]],
+            let store = persistentStores.first(where: { $0.identifier.caseInsensitiveCompare(host) == .orderedSame })
+        else { return nil }
+        return NSManagedObjectID(RowReference(key: key, entity: Int32(entity.index), store: store.number), entity: entity, store: store)
+    }
+
+    /// The ID that the text of a URI stands for.
+    public func managedObjectID(for string: String) -> NSManagedObjectID? {
+        URL(string: string).flatMap(managedObjectID(forURIRepresentation:))
+    }
+
+    func store(numbered number: Int32) -> NSPersistentStore? { persistentStores.first { $0.number == number } }
+}
+
+extension Notification.Name {
+    /// Stores were added to a coordinator or removed from it.
+    public static let NSPersistentStoreCoordinatorStoresDidChange = Self("NSPersistentStoreCoordinatorStoresDidChangeNotification")
+    /// A store is about to be removed; the notification's object is the store.
+    public static let NSPersistentStoreCoordinatorWillRemoveStore = Self("NSPersistentStoreCoordinatorWillRemoveStoreNotification")
+}

@@ -1,0 +1,68 @@
+/// Copies of some entities, linked among themselves as the originals are.
+///
+/// What leads from a copied entity to one that was not copied leads to the original still.
+struct EntityCopies {
+    private var copies: [ObjectIdentifier: NSEntityDescription] = [:]
+
+    init(of entities: [NSEntityDescription]) {
+        for entity in entities { copies[ObjectIdentifier(entity)] = entity.copyAlone() }
+        link(entities)
+    }
+
+    /// Copies of the first entity of each name, standing for every other of that name too.
+    init(mergingByName entities: [NSEntityDescription]) {
+        var byName: [String: NSEntityDescription] = [:]
+        var firsts: [NSEntityDescription] = []
+        for entity in entities {
+            let name = entity.name ?? ""
+            if byName[name] == nil {
+                byName[name] = entity.copyAlone()
+                firsts.append(entity)
+            }
+            copies[ObjectIdentifier(entity)] = byName[name]
+        }
+        link(firsts)
+    }
+
+    subscript(entity: NSEntityDescription) -> NSEntityDescription? { copies[ObjectIdentifier(entity)] }
+
+    private func link(_ originals: [NSEntityDescription]) {
+        for original in originals {
+            self[original]?.subentities = original.subentities.compactMap { self[$0] }
+        }
+        for original in originals { linkProperties(of: original) }
+    }
+
+    private func linkProperties(of original: NSEntityDescription) {
+        guard let copy = self[original] else { return }
+        for relationship in copy.declaredProperties.compactMap({ $0 as? NSRelationshipDescription }) {
+            relationship.destinationEntity = relationship.destinationEntity.map { self[$0] ?? $0 }
+            relationship.inverseRelationship = relationship.inverseRelationship.map {
+                counterpart(of: $0) as? NSRelationshipDescription ?? $0
+            }
+        }
+        copy.indexes = original.indexes.map { $0.copy(resolving: counterpart) }
+    }
+
+    private func counterpart(of property: NSPropertyDescription) -> NSPropertyDescription {
+        guard let owner = property.owner, let copy = self[owner] else { return property }
+        return copy.declaredProperties.first { $0.name == property.name } ?? property
+    }
+}
+
+extension NSEntityDescription {
+    /// A copy with copies of its properties, without subentities and indexes.
+    fileprivate func copyAlone() -> NSEntityDescription {
+        let copy = type(of: self).init()
+        copy.name = name
+        copy.managedObjectClassName = managedObjectClassName
+        copy.isAbstract = isAbstract
+        copy.userInfo = userInfo
+        copy.versionHashModifier = versionHashModifier
+        copy.explicitRenamingIdentifier = explicitRenamingIdentifier
+        copy.constraintNames = constraintNames
+        // copy() of a property makes an object of the same class.
+        copy.properties = declaredProperties.map { $0.copy() as! NSPropertyDescription }
+        return copy
+    }
+}

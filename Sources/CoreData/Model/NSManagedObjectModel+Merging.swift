@@ -1,0 +1,51 @@
+extension NSManagedObjectModel {
+    /// A model with copies of all entities of some models; nil for nil.
+    ///
+    /// An entity that several models define in the same way is taken once.
+    ///
+    /// - Precondition: entities of the same name have the same version hash.
+    public convenience init?(byMerging models: [NSManagedObjectModel]?) {
+        guard let models else { return nil }
+        self.init()
+        let all = models.flatMap(\.entities)
+        var hashes: [String: Data] = [:]
+        for entity in all {
+            let name = entity.name ?? ""
+            if let known = hashes[name], known != entity.versionHash {
+                misuse("Two of the models define entity \(name) differently: merge only models that agree on it.")
+            }
+            hashes[name] = entity.versionHash
+        }
+        takeState(of: models, copies: EntityCopies(mergingByName: all))
+    }
+
+    /// A model with copies of exactly the entities that a store was written with; nil if one of them is in none of the models.
+    public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
+        guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
+        let matching = models.flatMap(\.entities).filter { hashes[$0.name ?? ""] == $0.versionHash }
+        guard Set(matching.map(\.name)).count == hashes.count else { return nil }
+        self.init()
+        takeState(of: models, copies: EntityCopies(mergingByName: matching))
+    }
+
+    /// Takes copies of the models' entities, and what refers to them.
+    func takeState(of models: [NSManagedObjectModel], copies: EntityCopies) {
+        entities = Self.distinct(models.flatMap(\.entities).compactMap { copies[$0] })
+        for model in models {
+            for (name, members) in model.entitiesByConfiguration {
+                let known = entitiesByConfiguration[name] ?? []
+                entitiesByConfiguration[name] = Self.distinct(known + members.compactMap { copies[$0] })
+            }
+            versionIdentifiers.formUnion(model.versionIdentifiers)
+            if let localized = model.localizationDictionary {
+                localizationDictionary = (localizationDictionary ?? [:]).merging(localized) { $1 }
+            }
+        }
+    }
+
+    /// The entities without repetitions, in the order of their first places.
+    private static func distinct(_ entities: [NSEntityDescription]) -> [NSEntityDescription] {
+        var seen: Set<ObjectIdentifier> = []
+        return entities.filter { seen.insert(ObjectIdentifier($0)).inserted }
+    }
+}

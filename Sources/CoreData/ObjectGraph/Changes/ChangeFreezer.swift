@@ -1,0 +1,127 @@
+import Foundation
+
+/// Freezes a context's changes into a change set, and remembers which object each row came from.
+struct ChangeFreezer {
+    private(set) var changes = ChangeSet()
+    /// Parallel to the groups of the change set.
+    private(set) var groups: [Objects] = []
+    private var indexes: [ObjectIdentifier: Int] = [:]
+    private var ordered: [(owner: NSManagedObject, index: Int, contents: ToManyContents)] = []
+
+    struct Objects {
+        let scope: EntityScope
+        var inserted: ContiguousArray<NSManagedObject> = []
+        var updated: ContiguousArray<NSManagedObject> = []
+        var deleted: ContiguousArray<NSManagedObject> = []
+    }
+
+    init(_ objects: ContiguousArray<NSManagedObject>, locked: [NSManagedObject]) {
+        for object in objects where !object.state.isDisjoint(with: .pending) { noteToManys(of: object) }
+        // Places come first: a member's place may be a slot of its own row, which is frozen below.
+        for (owner, index, contents) in ordered { placeMembers(of: owner, index, contents) }
+        for object in objects { freeze(object) }
+        for object in locked where object.state.isDisjoint(with: .pending) { freezeLock(object) }
+    }
+
+    private mutating func group(of scope: EntityScope) -> Int {
+        if let last = groups.indices.last, groups[last].scope === scope { return last }
+        if let index = indexes[ObjectIdentifier(scope)] { return index }
+        groups.append(Objects(scope: scope))
+        changes.groups.append(ChangeSet.Group(entity: scope.entity, store: scope.store))
+        indexes[ObjectIdentifier(scope)] = groups.count - 1
+        return groups.count - 1
+    }
+
+    private mutating func freeze(_ object: NSManagedObject) {
+        if object.state.contains(.deleted) {
+            let group = group(of: object.scope)
+            groups[group].deleted.append(object)
+            changes.groups[group].deletes.append(ChangeSet.Delete(key: object.key, base: object.committedRow))
+        } else if object.state.contains(.inserted) {
+            let group = group(of: object.scope)
+            groups[group].inserted.append(object)
+            changes.groups[group].inserts.append(ChangeSet.Insert(row: object.currentRow, key: object.key))
+        } else if object.state.contains(.updated) {
+            freezeUpdate(object)
+        }
+    }
+
+    private mutating func freezeLock(_ object: NSManagedObject) {
+        guard let base = object.committedRow else { return }
+        changes.groups[group(of: object.scope)].locks.append(ChangeSet.Delete(key: object.key, base: base))
+    }
+
+    /// An object whose values are all as they were writes nothing; one whose to-many alone changed advances its version.
+    private mutating func freezeUpdate(_ object: NSManagedObject) {
+        let slots = object.effectiveChanges
+        let group = group(of: object.scope)
+        groups[group].updated.append(object)
+        guard !slots.isEmpty || !object.changedToManys.isEmpty else { return }
+        let base = object.state.contains(.rowless) ? nil : object.committedRow
+        // The version advances, and with it the row in the cache: it must be one that this save may write.
+        if base != nil, !object.state.contains(.ownRow) { object.takeOwnRow() }
+        changes.groups[group].updates.append(
+            ChangeSet.Update(row: object.currentRow, key: object.key, base: base, slots: slots)
+        )
+    }
+}
+
+extension ChangeFreezer {
+    private mutating func noteToManys(of object: NSManagedObject) {
+        guard object.existingExtras != nil else { return }
+        for (index, contents) in object.changedToManys {
+            let relationship = object.scope.shape.toManys[index]
+            if relationship.isOrdered, !object.state.contains(.deleted) { ordered.append((object, index, contents)) }
+            if Self.writesLinks(relationship) { noteLinks(object, relationship, contents) }
+        }
+    }
+
+    /// Whether the owner's side says what the members' rows do not, and is the side that writes it.
+    static func writesLinks(_ relationship: NSRelationshipDescription) -> Bool {
+        guard let inverse = relationship.inverse else { return true }
+        guard inverse.isToMany else { return false }
+        // Both sides of a many-to-many know each link; one of them writes it.
+        let (own, other) = (relationship.entity, inverse.entity)
+        if own.index != other.index { return own.index < other.index }
+        return relationship.name <= inverse.name
+    }
+
+    private mutating func noteLinks(_ owner: NSManagedObject, _ relationship: NSRelationshipDescription, _ contents: ToManyContents) {
+        let added = owner.state.contains(.deleted) ? [] : (contents.ownerIsNew ? contents.members?.array ?? [] : contents.added.array)
+        let removed = contents.removed.array
+        guard !added.isEmpty || !removed.isEmpty else { return }
+        changes.links.append(
+            ChangeSet.LinkChange(
+                relationship: relationship,
+                owner: owner.rowReference,
+                added: added.filter { !$0.state.contains(.deleted) }.map(\.rowReference),
+                removed: removed.map(\.rowReference)
+            )
+        )
+    }
+
+    /// Gives new places to the members that need one: in their own rows where those are written anyway, else beside them.
+    private mutating func placeMembers(of owner: NSManagedObject, _ index: Int, _ contents: ToManyContents) {
+        // Not read: what was added has no place yet, and the store puts it at the end.
+        guard let members = contents.members?.array else { return }
+        let relationship = owner.scope.shape.toManys[index]
+        let places = OrderKeys.places(for: members.map { contents.positions[ObjectIdentifier($0)] })
+        var beside: [(member: RowReference, position: Int64)] = []
+        for (member, place) in zip(members, places) where contents.positions[ObjectIdentifier(member)] != place {
+            contents.positions[ObjectIdentifier(member)] = place
+            if !Self.place(member, relationship, place) { beside.append((member.rowReference, place)) }
+        }
+        guard !beside.isEmpty else { return }
+        changes.positions.append(ChangeSet.PositionChange(relationship: relationship, owner: owner.rowReference, places: beside))
+    }
+
+    private static func place(_ member: NSManagedObject, _ relationship: NSRelationshipDescription, _ place: Int64) -> Bool {
+        guard let inverse = relationship.inverse, !inverse.isToMany,
+            case .toOne(let slot, _)? = member.scope.shape.places[inverse.name],
+            let position = member.scope.shape.positionSlots[slot],
+            member.state.contains(.inserted) || member.isChanged(slot), !member.state.contains(.sharedRow)
+        else { return false }
+        member.write(.integer(place), position)
+        return true
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+/// The objects of a context with unsaved changes, and those that changed in the current event.
+///
+/// Holds them strongly. An object is in each list at most once; what a save does with it stands in its state.
+final class ChangeTracker {
+    /// Objects with changes, in the order of their first change. May hold objects that have none any more.
+    private(set) var objects: ContiguousArray<NSManagedObject> = []
+    /// Objects that changed since pending changes were last processed.
+    private(set) var touched: ContiguousArray<NSManagedObject> = []
+    /// Objects whose deletes have not been propagated yet.
+    var unpropagated: ContiguousArray<NSManagedObject> = []
+    /// Objects whose values were replaced from the store in the current event.
+    var refreshed: ContiguousArray<NSManagedObject> = []
+    /// How many objects have something for the next save.
+    private(set) var pendingCount = 0
+
+    /// A setter ran.
+    func noteChange(of object: NSManagedObject) {
+        if object.state.isDisjoint(with: .pending) { mark(object, as: .updated) }
+        touch(object)
+    }
+
+    func noteInsertion(of object: NSManagedObject) {
+        mark(object, as: .inserted)
+        touch(object)
+    }
+
+    func noteDeletion(of object: NSManagedObject) {
+        mark(object, as: .deleted)
+        unpropagated.append(object)
+        touch(object)
+    }
+
+    @inline(__always) private func mark(_ object: NSManagedObject, as change: ObjectState) {
+        if object.state.isDisjoint(with: .pending) { pendingCount += 1 }
+        object.state.insert(change)
+        if !object.state.contains(.listed) {
+            object.state.insert(.listed)
+            objects.append(object)
+        }
+    }
+
+    @inline(__always) private func touch(_ object: NSManagedObject) {
+        if object.state.contains(.touched) { return }
+        object.state.insert(.touched)
+        if let extras = object.existingExtras { extras.changesBeforeEvent = object.changedSlots }
+        touched.append(object)
+    }
+
+    /// The object has nothing for the next save any more.
+    func forget(_ object: NSManagedObject) {
+        if !object.state.isDisjoint(with: .pending) { pendingCount -= 1 }
+        object.state.subtract([.inserted, .updated, .deleted, .propagated])
+    }
+
+    /// Ends the event: its objects, which then count as untouched.
+    func endEvent() -> (touched: ContiguousArray<NSManagedObject>, refreshed: ContiguousArray<NSManagedObject>) {
+        for object in touched { object.state.remove(.touched) }
+        defer { (touched, refreshed) = ([], []) }
+        return (touched, refreshed)
+    }
+
+    /// Forgets all objects; their states are the caller's to set.
+    func removeAll() {
+        for object in objects { object.state.remove(.listed) }
+        for object in touched { object.state.remove(.touched) }
+        (objects, touched, unpropagated, refreshed) = ([], [], [], [])
+        pendingCount = 0
+    }
+
+    /// The objects in one of the states, each once.
+    func objects(_ state: ObjectState) -> [NSManagedObject] { objects.filter { $0.state.contains(state) } }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// Carries deletes along relationships, by the rule at the deleted object's end.
+///
+/// Works in waves, so that each relationship is read with one statement for all objects deleted in a wave.
+struct DeletePropagation {
+    let context: NSManagedObjectContext
+
+    func run() {
+        let tracker = context.tracker
+        while !tracker.unpropagated.isEmpty {
+            let wave = Array(tracker.unpropagated.filter { $0.state.contains(.deleted) && !$0.state.contains(.propagated) })
+            tracker.unpropagated = []
+            for object in wave { object.state.insert(.propagated) }
+            for group in Dictionary(grouping: wave, by: { ObjectIdentifier($0.scope) }).values { propagate(group) }
+        }
+    }
+
+    private func propagate(_ objects: [NSManagedObject]) {
+        let shape = objects[0].scope.shape
+        for (index, relationship) in shape.toManys.enumerated() where relationship.deleteRule != .noActionDeleteRule {
+            context.realize(relationship, index, of: objects.filter { $0.existingContents(index)?.members == nil })
+            for object in objects { apply(relationship, to: object.members(of: index), of: object) }
+        }
+        for (slot, relationship) in shape.toOnes.enumerated() {
+            guard let relationship, relationship.deleteRule != .noActionDeleteRule else { continue }
+            for object in objects { if let target = object.target(slot) { apply(relationship, to: [target], of: object) } }
+        }
+    }
+
+    private func apply(_ relationship: NSRelationshipDescription, to targets: [NSManagedObject], of object: NSManagedObject) {
+        switch relationship.deleteRule {
+        case .cascadeDeleteRule:
+            for target in targets where !target.state.contains(.deleted) { context.delete(target) }
+        case .nullifyDeleteRule:
+            guard let inverse = relationship.inverse else { return }
+            for target in targets where !target.state.contains(.deleted) { target.unlink(object, along: inverse) }
+        // Deny is a matter of validation: at the save, by which time the other end may be deleted too.
+        case .denyDeleteRule, .noActionDeleteRule: break
+        }
+    }
+}

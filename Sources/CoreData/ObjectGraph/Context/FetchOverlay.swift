@@ -1,0 +1,80 @@
+import Foundation
+import Predicates
+
+/// A fetch with unsaved changes: the store answers for all other rows, the context for its own, and the two are merged in order.
+struct FetchOverlay {
+    private let query: FetchQuery
+    private let candidates: [NSManagedObject]
+    private let excludedKeys: [Int64]
+
+    /// Nil where no unsaved change is of the fetched entity.
+    init?(_ query: FetchQuery, _ pending: ContiguousArray<NSManagedObject>) {
+        let entities = query.includesSubentities ? query.entity.subtree : query.entity.index..<query.entity.index + 1
+        let affected = pending.filter { object in
+            !object.state.isDisjoint(with: .pending) && entities.contains(object.scope.entity.index)
+                && (query.stores.map { $0.contains(object.scope.store) } ?? true)
+        }
+        guard !affected.isEmpty else { return nil }
+        self.query = query
+        excludedKeys = affected.compactMap { $0.key > 0 ? $0.key : nil }
+        candidates = affected.filter { !$0.state.contains(.deleted) }
+    }
+
+    /// What the store is asked: enough rows that limit and offset can be counted after merging.
+    var storeQuery: FetchQuery {
+        var store = unlimitedQuery
+        if query.limit > 0 { store.limit = query.limit + query.offset }
+        return store
+    }
+
+    var unlimitedQuery: FetchQuery {
+        var store = query
+        (store.limit, store.offset) = (0, 0)
+        store.excludedKeys = excludedKeys
+        return store
+    }
+
+    /// The context's own objects that match.
+    private func matches() throws -> [NSManagedObject] {
+        guard let predicate = query.predicate else { return candidates }
+        // NB: SQL's meaning of nil, so that an answer does not depend on what has been saved.
+        return try candidates.filter { try predicate.evaluate($0, semantics: .sql) == true }
+    }
+
+    /// All results in order, within limit and offset.
+    func merged(into stored: [NSManagedObject]) throws -> [NSManagedObject] {
+        let own = try matches()
+        if query.sortDescriptors.isEmpty { return window(stored + own) }
+        return window(merge(stored, own.sorted(by: precedes)))
+    }
+
+    private func precedes(_ left: NSManagedObject, _ right: NSManagedObject) -> Bool {
+        ObjectOrder.precedes(left, right, query.sortDescriptors)
+    }
+
+    private func merge(_ stored: [NSManagedObject], _ own: [NSManagedObject]) -> [NSManagedObject] {
+        guard !own.isEmpty else { return stored }
+        var merged: [NSManagedObject] = []
+        merged.reserveCapacity(stored.count + own.count)
+        var next = 0
+        for object in stored {
+            while next < own.count, precedes(own[next], object) {
+                merged.append(own[next])
+                next += 1
+            }
+            merged.append(object)
+        }
+        return merged + own[next...]
+    }
+
+    private func window(_ objects: [NSManagedObject]) -> [NSManagedObject] {
+        let rest = objects.dropFirst(query.offset)
+        return Array(query.limit > 0 ? rest.prefix(query.limit) : rest)
+    }
+
+    /// The number of results, given that of the stored rows that match.
+    func count(_ stored: Int) throws -> Int {
+        let rest = max(try stored + matches().count - query.offset, 0)
+        return query.limit > 0 ? min(rest, query.limit) : rest
+    }
+}

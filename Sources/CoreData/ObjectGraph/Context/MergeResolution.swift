@@ -1,0 +1,93 @@
+import Foundation
+
+/// Resolves one conflict under one of the built-in policies.
+struct MergeResolution {
+    let conflict: NSMergeConflict
+    let policy: NSMergePolicyType
+
+    private var object: NSManagedObject { conflict.sourceObject }
+    private var objectWins: Bool { policy == .mergeByPropertyObjectTrumpMergePolicyType || policy == .overwriteMergePolicyType }
+
+    func run() {
+        guard let context = object.registeredContext else { return }
+        guard let current = conflict.currentRow else { return resolveMissingRow(context) }
+        if object.state.contains(.deleted) { return resolveDeletion(current, context) }
+        context.rebase(object, onto: current, keeping: keptSlots(current))
+        object.state.remove(.locked)
+        object.awake { $0.awake(fromSnapshotEvents: .mergePolicy) }
+    }
+
+    /// The changes that survive.
+    private func keptSlots(_ current: Row) -> SlotMask {
+        let changed = object.changedSlots
+        switch policy {
+        case .rollbackMergePolicyType: return SlotMask()
+        case .overwriteMergePolicyType: return allSlots(current)
+        case .mergeByPropertyStoreTrumpMergePolicyType:
+            guard let base = object.committedRow else { return changed }
+            var kept = SlotMask()
+            changed.forEach { if current.equals(base, at: $0) { kept.insert($0) } }
+            return kept
+        default: return changed
+        }
+    }
+
+    private func allSlots(_ row: Row) -> SlotMask {
+        var slots = SlotMask()
+        for slot in 0..<row.layout.count where row.layout.kinds[slot] != .position { slots.insert(slot) }
+        return slots
+    }
+
+    /// The row was deleted by others: it comes back under its key, or the object goes.
+    private func resolveMissingRow(_ context: NSManagedObjectContext) {
+        if object.state.contains(.deleted) {
+            context.tracker.forget(object)
+            context.unregister(object)
+        } else if objectWins {
+            context.resurrect(object)
+        } else {
+            context.tracker.forget(object)
+            context.unregister(object)
+        }
+    }
+
+    /// The object is deleted here and was changed by others: the delete stands, or it is taken back.
+    private func resolveDeletion(_ current: Row, _ context: NSManagedObjectContext) {
+        context.rebase(object, onto: current, keeping: SlotMask())
+        if !objectWins { context.tracker.forget(object) }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// An object whose row is gone is written as a new row under the key that it had.
+    func resurrect(_ object: NSManagedObject) {
+        if object.isFault { object.fire() }
+        if !object.state.contains(.ownRow) || object.state.contains(.sharedRow) { object.takeOwnRow() }
+        object.own.header.base = nil
+        tracker.forget(object)
+        tracker.noteInsertion(of: object)
+    }
+
+    /// Turns a store's conflicts into the policy's, has it resolve them, and prepares the next round.
+    func resolve(_ conflicts: SaveConflicts, isLastRound: Bool) throws {
+        let list = conflicts.conflicts.compactMap { conflict in
+            registeredObject(for: conflict.reference).map { NSMergeConflict(conflict, object: $0) }
+        }
+        guard let policy = mergePolicy as? NSMergePolicy else {
+            misuse("mergePolicy takes an NSMergePolicy, not a \(type(of: mergePolicy)).")
+        }
+        if isLastRound { throw NSMergePolicy.unresolved(list) }
+        try policy.resolve(mergeConflicts: list)
+        for conflict in list { settle(conflict) }
+        processPendingChanges()
+    }
+
+    /// A policy of the user's own has set what it wants on the object: that goes on top of the current row.
+    private func settle(_ conflict: NSMergeConflict) {
+        let object = conflict.sourceObject
+        guard let current = conflict.currentRow, object.registeredContext === self, let base = object.committedRow, base !== current,
+            base.version != current.version
+        else { return }
+        rebase(object, onto: current, keeping: object.changedSlots)
+    }
+}

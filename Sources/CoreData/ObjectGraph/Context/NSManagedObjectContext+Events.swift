@@ -1,0 +1,54 @@
+import Foundation
+import Logging
+
+extension NSManagedObjectContext {
+    /// Carries deletes along relationships, then says what changed since the last event ended.
+    func endEvent() {
+        if !tracker.unpropagated.isEmpty, propagatesDeletesAtEndOfEvent || isSaving { DeletePropagation(context: self).run() }
+        discardDeletedInsertions()
+        guard !tracker.touched.isEmpty || !tracker.refreshed.isEmpty else { return }
+        let (touched, refreshed) = tracker.endEvent()
+        postObjectsDidChange(touched, refreshed)
+    }
+
+    /// Objects that were inserted and deleted since the last save go without a trace.
+    private func discardDeletedInsertions() {
+        for object in tracker.objects where object.state.isSuperset(of: [.inserted, .deleted, .propagated]) {
+            tracker.forget(object)
+            unregister(object)
+        }
+    }
+
+    /// The object is in no context from now on.
+    func unregister(_ object: NSManagedObject) {
+        if object.state.contains(.registered) { registry.remove(object) }
+        object.state.remove(.registered)
+        object.state.insert(.detached)
+        retained.remove(object)
+    }
+
+    private func postObjectsDidChange(_ touched: ContiguousArray<NSManagedObject>, _ refreshed: ContiguousArray<NSManagedObject>) {
+        var sets: [NotificationKey: Set<NSManagedObject>] = [:]
+        for object in touched {
+            if let key = Self.key(of: object) { sets[key, default: Set(minimumCapacity: touched.count)].insert(object) }
+        }
+        if !refreshed.isEmpty { sets[.refreshedObjects] = Set(refreshed) }
+        latestInsertedSet = sets[.insertedObjects] ?? []
+        post(.NSManagedObjectContextObjectsDidChange, sets)
+    }
+
+    private static func key(of object: NSManagedObject) -> NotificationKey? {
+        if object.state.contains(.deleted) { return .deletedObjects }
+        if object.state.contains(.inserted) { return .insertedObjects }
+        return object.state.contains(.detached) ? .deletedObjects : .updatedObjects
+    }
+
+    func post(_ name: Notification.Name, _ sets: [NotificationKey: Any]) {
+        let info = Dictionary(uniqueKeysWithValues: sets.map { (AnyHashable($0.key.rawValue), $0.value) })
+        NotificationCenter.default.post(name: name, object: self, userInfo: info.isEmpty ? nil : info)
+    }
+
+    func logFailure(_ what: String, _ error: any Error) {
+        Logger(label: "CoreData").error("\(name ?? "A context") failed at \(what): \(error)")
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Predicates
+
+extension NSManagedObjectContext {
+    /// Carries out a fetch, over the stores and this context's unsaved changes.
+    ///
+    /// Unsaved changes of the fetched entity count exactly, in predicate, order, limit and offset, as if they were saved. Where a predicate or
+    /// an order leads across a relationship, unsaved changes of the *related* objects do not count yet: save first. One statement is run.
+    /// Objects that the context has already keep their values.
+    ///
+    /// - Throws: a `CocoaError` where a key is unknown or a store cannot be read.
+    /// - Precondition: the request's entity is in the model of the context's coordinator.
+    public func fetch<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] {
+        let entity = try entity(of: request, Result.self)
+        switch request.resultType {
+        case .managedObjectResultType:
+            let objects = try fetchObjects(request, entity)
+            return cast(objects, entity)
+        case .managedObjectIDResultType: return try cast(fetchIDs(request, entity))
+        case .countResultType: return try cast([NSNumber(value: count(request, entity))])
+        default:
+            throw CocoaError.coreData(.coreData, "A fetch for dictionaries is not supported yet (entity \(entity.name ?? "?")).")
+        }
+    }
+
+    /// How many results a fetch would give.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public func count<Result>(for request: NSFetchRequest<Result>) throws -> Int {
+        try count(request, entity(of: request, Result.self))
+    }
+
+    private func entity<Result>(of request: NSFetchRequest<Result>, _ type: Result.Type) throws -> NSEntityDescription {
+        if let entity = request.entity { return ownEntity(entity) }
+        if let name = request.entityName {
+            guard let entity = parentSource.managedObjectModel.entitiesByName[name] else {
+                misuse("The model of the context's coordinator has no entity named \(name), which a fetch request names.")
+            }
+            return entity
+        }
+        guard let objectClass = type as? NSManagedObject.Type else {
+            misuse("A fetch request has no entity. Set entity, or use init(entityName:).")
+        }
+        return entity(for: objectClass)
+    }
+
+    /// Results as the type of the request: checked once per class, not per object.
+    private func cast<Result>(_ objects: [NSManagedObject], _ entity: NSEntityDescription) -> [Result] {
+        guard Result.self is NSManagedObject.Type else { return cast(objects) }
+        for concrete in [entity] + entity.allSubentities where !concrete.isAbstract {
+            let objectClass = registry.scope(of: concrete, store: 0).objectClass
+            precondition(
+                objectClass is Result.Type,
+                """
+                A fetch of \(concrete.name ?? "?") gives objects of class \(objectClass), not \(Result.self): set managedObjectClassName of the \
+                entity to NSStringFromClass(\(Result.self).self).
+                """
+            )
+        }
+        // Every object is of one of the classes checked above, or of a subclass; arrays of class instances have one representation.
+        return unsafeBitCast(objects, to: [Result].self)
+    }
+
+    private func cast<Result>(_ values: [some NSObject]) -> [Result] {
+        values.map { value in
+            guard let result = value as? Result else {
+                misuse("A fetch request of type NSFetchRequest<\(Result.self)> has a resultType that gives \(type(of: value)).")
+            }
+            return result
+        }
+    }
+
+    private func query<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) -> FetchQuery {
+        FetchQuery(
+            entity: entity,
+            includesSubentities: request.includesSubentities,
+            predicate: request.predicate?.tree,
+            sortDescriptors: request.sortDescriptors ?? [],
+            limit: request.fetchLimit,
+            offset: request.fetchOffset,
+            stores: request.affectedStores.map { Set($0.map(\.number)) }
+        )
+    }
+
+    private func overlay<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) -> FetchOverlay? {
+        guard request.includesPendingChanges, hasChanges else { return nil }
+        processPendingChanges()
+        return FetchOverlay(query(request, entity), tracker.objects)
+    }
+
+    private func fetchObjects<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> [NSManagedObject] {
+        let overlay = overlay(request, entity)
+        let query = query(request, entity)
+        if overlay == nil, !request.includesPropertyValues, let references = try parentSource.references(query) {
+            return references.map(object(for:))
+        }
+        var collector = FetchCollector(context: self, refreshes: request.shouldRefreshRefetchedObjects)
+        let residue = try parentSource.fetch(overlay?.storeQuery ?? query) { collector.collect($0) }
+        var objects = try residue?.applied(to: collector.objects, query, windows: overlay == nil) ?? collector.objects
+        if let overlay { objects = try overlay.merged(into: objects) }
+        if !request.returnsObjectsAsFaults { for object in objects where object.isFault { object.fire() } }
+        if retainsRegisteredObjects { retained.formUnion(objects) }
+        return objects
+    }
+
+    private func fetchIDs<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> [NSManagedObjectID] {
+        guard overlay(request, entity) == nil, let references = try parentSource.references(query(request, entity)) else {
+            return try fetchObjects(request, entity).map(\.objectID)
+        }
+        let entities = parentSource.managedObjectModel.entitiesInIndexOrder
+        return references.map { NSManagedObjectID($0, entity: entities[Int($0.entity)], store: store(numbered: $0.store)) }
+    }
+
+    private func count<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> Int {
+        if let overlay = overlay(request, entity) {
+            if let stored = try parentSource.count(overlay.unlimitedQuery) { return try overlay.count(stored) }
+        } else if let count = try parentSource.count(query(request, entity)) {
+            return count
+        }
+        return try fetchObjects(request, entity).count
+    }
+}
+
+extension FetchResidue {
+    /// Does in memory what the stores left to be done.
+    func applied(to objects: [NSManagedObject], _ query: FetchQuery, windows mayWindow: Bool) throws -> [NSManagedObject] {
+        var objects = objects
+        if let predicate { objects = try objects.filter { try predicate.evaluate($0, semantics: .sql) == true } }
+        if sorts { objects = objects.sorted { ObjectOrder.precedes($0, $1, query.sortDescriptors) } }
+        guard windows, mayWindow else { return objects }
+        let rest = objects.dropFirst(query.offset)
+        return Array(query.limit > 0 ? rest.prefix(query.limit) : rest)
+    }
+}
+
+/// The order that sort descriptors say.
+enum ObjectOrder {
+    static func precedes(_ left: NSManagedObject, _ right: NSManagedObject, _ descriptors: [NSSortDescriptor]) -> Bool {
+        for descriptor in descriptors {
+            switch descriptor.compare(left, to: right) {
+            case .orderedAscending: return true
+            case .orderedDescending: return false
+            case .orderedSame: continue
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import Synchronization
+
+extension NSManagedObjectContext {
+    // NB: counts down, process-wide, so that no two unsaved objects of any two contexts have one key.
+    private static let lastTemporaryKey = Atomic<Int64>(0)
+
+    /// Registers an object that is in no context yet; it is then as if created in this one.
+    ///
+    /// - Precondition: the object is in no other context, and its entity is one of the coordinator's model.
+    public func insert(_ object: NSManagedObject) {
+        if object.registeredContext === self { return reinsert(object) }
+        precondition(object.state.contains(.detached), "The object is in another context already. Create it in the one that shall save it.")
+        let entity = ownEntity(object.scope.entity)
+        object.scope = registry.scope(of: entity, store: 0)
+        object.key = Self.lastTemporaryKey.wrappingSubtract(1, ordering: .relaxed).newValue
+        object.state.subtract(.detached)
+        object.state.insert(.registered)
+        registry.insert(object)
+        tracker.noteInsertion(of: object)
+        if retainsRegisteredObjects { retained.insert(object) }
+        object.awakeFromInsert()
+    }
+
+    /// An object that was deleted since the last save is taken back.
+    private func reinsert(_ object: NSManagedObject) {
+        guard object.state.contains(.deleted) else { return }
+        tracker.forget(object)
+        if object.key < 0 { tracker.noteInsertion(of: object) } else { tracker.noteChange(of: object) }
+    }
+
+    /// This context's entity for one that may come from another instance of the same model.
+    func ownEntity(_ entity: NSEntityDescription) -> NSEntityDescription {
+        let model = parentSource.managedObjectModel
+        if entity.managedObjectModel === model { return entity }
+        guard let name = entity.name, let own = model.entitiesByName[name] else {
+            misuse("Entity \(entity.name ?? "?") is not in the model of this context's coordinator.")
+        }
+        return own
+    }
+
+    /// Marks an object to be deleted by the next save; relationships follow by their delete rules when the event ends.
+    ///
+    /// An object that was never saved simply goes. Deleting twice is the same as once.
+    ///
+    /// - Precondition: the object is in this context.
+    public func delete(_ object: NSManagedObject) {
+        precondition(object.registeredContext === self, "Only the context that an object is in can delete it.")
+        guard !object.state.contains(.deleted) else { return }
+        object.prepareForDeletion()
+        tracker.noteDeletion(of: object)
+    }
+
+    /// Gives objects their permanent IDs before they are saved.
+    ///
+    /// The objects stay inserted. An ID that is permanent already is left alone; a later rollback leaves a number unused.
+    ///
+    /// - Throws: a `CocoaError` where no store takes an object or the store cannot be written; no ID has changed then.
+    public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        let temporary = objects.filter { $0.key < 0 && $0.registeredContext === self }
+        let groups = Dictionary(grouping: temporary) { ObjectIdentifier($0.scope.entity) }.values
+        let keys = try groups.map { group in
+            try parentSource.permanentKeys(
+                for: group[0].scope.entity,
+                count: group.count,
+                store: group[0].existingExtras?.assignedStore ?? 0
+            )
+        }
+        for (group, keys) in zip(groups, keys) {
+            for (offset, object) in group.enumerated() {
+                rename(object, store: keys.store, key: keys.first + Int64(offset))
+            }
+        }
+    }
+
+    /// Gives an object its permanent identity; references to the temporary one are followed up.
+    func rename(_ object: NSManagedObject, store: Int32, key: Int64) {
+        let old = object.rowReference
+        registry.remove(object)
+        object.scope = registry.scope(of: object.scope.entity, store: store)
+        object.key = key
+        object.existingExtras?.objectID = nil
+        registry.insert(object)
+        forwarding[old.key] = object.rowReference
+    }
+
+    /// Chooses the store that an unsaved object will be saved in.
+    ///
+    /// - Precondition: the object is a managed object of this context that was never saved.
+    public func assign(_ object: Any, to store: NSPersistentStore) {
+        guard let object = object as? NSManagedObject, object.registeredContext === self, object.key < 0 else {
+            misuse("assign(_:to:) takes an object of this context that was never saved.")
+        }
+        object.extras.assignedStore = store.number
+    }
+}
+
+extension NSEntityDescription {
+    /// The entity of that name in the model of the context's coordinator.
+    public class func entity(forEntityName entityName: String, in context: NSManagedObjectContext) -> NSEntityDescription? {
+        context.parentSource.managedObjectModel.entitiesByName[entityName]
+    }
+
+    /// Creates an object of the entity of that name, of the entity's class, and inserts it.
+    ///
+    /// - Precondition: the model of the context's coordinator has an entity of that name, and it is not abstract.
+    @discardableResult
+    public class func insertNewObject(forEntityName entityName: String, into context: NSManagedObjectContext) -> NSManagedObject {
+        guard let entity = entity(forEntityName: entityName, in: context) else {
+            misuse("The model of the context's coordinator has no entity named \(entityName).")
+        }
+        return NSManagedObject.objectClass(for: entity).init(ManagedObjectConstruction(entity: entity, context: context))
+    }
+}

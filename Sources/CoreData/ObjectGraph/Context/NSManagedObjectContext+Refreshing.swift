@@ -1,0 +1,124 @@
+import Foundation
+
+extension NSManagedObjectContext {
+    /// Brings an object up to date with its row.
+    ///
+    /// With `mergeChanges`, its unsaved changes are laid over the newest row and stay unsaved. Without, they are lost and the object becomes a
+    /// fault. The newest row is the one in the row cache; nothing is read before the object is used.
+    public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        guard object.registeredContext === self, object.key > 0, !object.state.contains(.inserted) else { return }
+        if flag { refreshMerging(object) } else { refreshToFault(object) }
+    }
+
+    private func refreshToFault(_ object: NSManagedObject) {
+        guard !object.state.contains(.rowless) else { return }
+        tracker.forget(object)
+        object.turnIntoFault()
+        takeNewestCachedRow(object)
+        noteRefresh(object)
+    }
+
+    /// A fault keeps its row only as long as the cache knows none that is newer.
+    private func takeNewestCachedRow(_ object: NSManagedObject) {
+        if let newest = parentSource.cachedRow(for: object.rowReference), newest.version >= object.currentRow.version {
+            adopt(newest, object)
+        }
+    }
+
+    private func refreshMerging(_ object: NSManagedObject) {
+        guard !object.isFault else { return }
+        do {
+            guard let newest = try parentSource.row(for: object.rowReference) else { return }
+            rebase(object, onto: newest, keeping: object.changedSlots)
+            forgetUnchangedRelationships(object)
+        } catch {
+            return logFailure("refreshing \(object.objectID)", error)
+        }
+        object.awake { $0.awake(fromSnapshotEvents: .refresh) }
+        noteRefresh(object)
+    }
+
+    /// To-many relationships without unsaved changes are read again when they are next used.
+    private func forgetUnchangedRelationships(_ object: NSManagedObject) {
+        guard let extras = object.existingExtras else { return }
+        for index in extras.toMany.indices where extras.toMany[index]?.hasChanges == false { extras.toMany[index] = nil }
+    }
+
+    private func noteRefresh(_ object: NSManagedObject) { tracker.refreshed.append(object) }
+
+    /// Puts an object on another base row: its values become that row's but for `slots`, which keep what the object has.
+    func rebase(_ object: NSManagedObject, onto base: Row, keeping slots: SlotMask) {
+        let current = object.currentRow
+        if slots.isEmpty {
+            adopt(base, object)
+        } else {
+            let row = OwnRow.copy(of: base)
+            slots.forEach { row.assign($0, from: current) }
+            object.setRow(Row(row))
+            object.state.remove(.sharedRow)
+        }
+        object.setChangedSlots(slots)
+    }
+
+    /// Refreshes every object of the context, keeping unsaved changes.
+    public func refreshAllObjects() {
+        for object in registry.objects {
+            refresh(object, mergeChanges: !object.state.isDisjoint(with: .pending))
+        }
+        processPendingChanges()
+    }
+
+    /// Makes the next save fail if the object's row was changed by others, though the object itself is unchanged.
+    public func detectConflicts(for object: NSManagedObject) {
+        guard object.registeredContext === self, object.key > 0 else { return }
+        if object.isFault { object.fire() }
+        object.state.insert(.locked)
+        lockedObjects.append(object)
+    }
+
+    /// Drops all unsaved changes: inserted objects go, deleted ones come back, changed ones have their last saved values. Reads nothing.
+    public func rollback() {
+        let objects = tracker.objects
+        tracker.removeAll()
+        for object in objects { rollBack(object) }
+        unlockObjects()
+        tracker.refreshed.append(contentsOf: objects.filter { !$0.state.contains(.detached) })
+        processPendingChanges()
+    }
+
+    private func rollBack(_ object: NSManagedObject) {
+        let wasInserted = object.state.contains(.inserted)
+        let wasPending = !object.state.isDisjoint(with: .pending)
+        object.state.subtract([.inserted, .updated, .deleted, .propagated])
+        guard wasPending else { return }
+        if wasInserted { return unregister(object) }
+        if !object.state.contains(.rowless), object.state.contains(.ownRow), let base = object.own.header.base { adopt(base, object) }
+        object.setChangedSlots(SlotMask())
+        object.existingExtras?.toMany = []
+        object.awake { $0.awake(fromSnapshotEvents: .rollback) }
+    }
+
+    /// Forgets every object and every unsaved change. Objects that somebody still holds are in no context any more.
+    public func reset() {
+        let objects = registry.objects
+        let pending = tracker.objects
+        let ids = objects.map(\.objectID)
+        tracker.removeAll()
+        unlockObjects()
+        for object in objects {
+            object.state.subtract([.inserted, .updated, .deleted, .propagated])
+            object.existingExtras?.toMany = []
+            unregister(object)
+        }
+        retained = []
+        forwarding = [:]
+        latestInsertedSet = []
+        withExtendedLifetime(pending) {}
+        post(.NSManagedObjectContextObjectsDidChange, [.invalidatedAllObjects: ids])
+    }
+
+    func unlockObjects() {
+        for object in lockedObjects { object.state.remove(.locked) }
+        lockedObjects = []
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+
+extension NSManagedObjectContext {
+    /// The object of an ID, if this context has it. Never reads anything.
+    public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? { registeredObject(for: objectID.reference) }
+
+    /// The object of an ID: the context's own, or a new fault, which is read when it is first used. Never reads anything itself.
+    public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+        if let own = ownReference(objectID) { return object(for: own) }
+        return object(for: objectID.reference)
+    }
+
+    /// The object of an ID with its values. Never a fault.
+    ///
+    /// - Throws: `CocoaError` 133000 where the row is gone; an error of the store.
+    public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        let object = object(with: objectID)
+        if object.state.contains(.rowless) {
+            guard let row = try parentSource.row(for: object.rowReference) else { throw Self.missing(objectID) }
+            object.setRow(row)
+            if row.isOwn { object.state.insert(.sharedRow) }
+        }
+        if object.isFault { object.fire() }
+        if object.state.contains(.inaccessible) { throw Self.missing(objectID) }
+        return object
+    }
+
+    private static func missing(_ objectID: NSManagedObjectID) -> CocoaError {
+        .coreData(
+            .managedObjectReferentialIntegrity,
+            "No row \(objectID.uriRepresentation().absoluteString) exists.",
+            userInfo: [NSAffectedObjectsErrorKey: [objectID]]
+        )
+    }
+
+    /// The reference under this context's coordinator, for an ID that another coordinator on the same file made.
+    private func ownReference(_ objectID: NSManagedObjectID) -> RowReference? {
+        guard !objectID.isTemporaryID, let store = objectID.persistentStore,
+            store.persistentStoreCoordinator !== persistentStoreCoordinator
+        else { return nil }
+        return persistentStoreCoordinator?.managedObjectID(forURIRepresentation: objectID.uriRepresentation())?.reference
+    }
+
+    func registeredObject(for reference: RowReference) -> NSManagedObject? {
+        let reference = forwarded(reference)
+        return registry.object(store: reference.store, root: root(of: reference), key: reference.key)
+    }
+
+    private func root(of reference: RowReference) -> Int {
+        parentSource.managedObjectModel.entitiesInIndexOrder[Int(reference.entity)].rootEntity.index
+    }
+
+    /// The permanent reference of an object that was unsaved when somebody noted it.
+    func forwarded(_ reference: RowReference) -> RowReference {
+        reference.key < 0 ? forwarding[reference.key] ?? reference : reference
+    }
+
+    /// The object of a reference: registered, or a new fault without a row.
+    func object(for reference: RowReference) -> NSManagedObject {
+        let reference = forwarded(reference)
+        let scope = registry.scope(
+            of: parentSource.managedObjectModel.entitiesInIndexOrder[Int(reference.entity)],
+            store: reference.store
+        )
+        if let object = registry.object(store: reference.store, root: scope.root, key: reference.key) { return object }
+        let construction = Construction(
+            scope: scope,
+            row: Row(scope.shape.emptyRow),
+            key: reference.key,
+            state: [.registered, .fault, .rowless, .ownRow, .sharedRow]
+        )
+        let object = construction.make()
+        registry.insert(object)
+        if retainsRegisteredObjects { retained.insert(object) }
+        return object
+    }
+
+    /// Reads the row of a fault that has none.
+    func fill(_ object: NSManagedObject) {
+        do {
+            if let row = try parentSource.row(for: object.rowReference) {
+                object.setRow(row)
+                if row.isOwn { object.state.insert(.sharedRow) } else { object.state.remove(.sharedRow) }
+                return
+            }
+        } catch {
+            // A read through a property cannot throw. What failed is logged, and the object is treated as one whose row is gone.
+            logFailure("filling a fault for \(object.objectID)", error)
+        }
+        object.fillEmpty()
+        if shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil) {
+            markInaccessible(object)
+        } else {
+            misuse("The row of \(object.objectID) is gone, and shouldDeleteInaccessibleFaults is false.")
+        }
+    }
+
+    /// The row is gone: the object counts as deleted, and a save has nothing to do for it.
+    private func markInaccessible(_ object: NSManagedObject) {
+        if !object.state.contains(.deleted) { tracker.noteDeletion(of: object) }
+    }
+
+    /// Reads a to-many relationship of several objects, with one statement.
+    func realize(_ relationship: NSRelationshipDescription, _ index: Int, of owners: [NSManagedObject]) {
+        guard !owners.isEmpty else { return }
+        var stored: [Int64: [(object: NSManagedObject, position: Int64?)]] = [:]
+        do {
+            for related in try parentSource.relatedRows(relationship, owners: owners.filter { $0.key > 0 }.map(\.rowReference)) {
+                let object = object(for: related.reference, row: related.row)
+                stored[related.owner, default: []].append((object, related.position))
+            }
+        } catch {
+            // As in `fill`: reading a property cannot throw.
+            logFailure("reading \(relationship.entity.name ?? "?").\(relationship.name)", error)
+        }
+        for owner in owners {
+            let members = stored[owner.key] ?? []
+            let contents = owner.contents(index)
+            contents.realize(members.map(\.object))
+            for case let (object, position?) in members { contents.positions[ObjectIdentifier(object)] = position }
+        }
+    }
+
+    /// The object of a row that was just read: registered, or a new fault with that row.
+    func object(for reference: RowReference, row: Row) -> NSManagedObject {
+        let scope = registry.scope(
+            of: parentSource.managedObjectModel.entitiesInIndexOrder[Int(reference.entity)],
+            store: reference.store
+        )
+        if let object = registry.object(store: reference.store, root: scope.root, key: reference.key) {
+            if object.state.contains(.rowless) { adopt(row, object) }
+            return object
+        }
+        var state: ObjectState = [.registered, .fault]
+        if row.isOwn { state.formUnion([.ownRow, .sharedRow]) }
+        let object = Construction(scope: scope, row: row, key: reference.key, state: state).make()
+        registry.insert(object)
+        if retainsRegisteredObjects { retained.insert(object) }
+        return object
+    }
+
+    /// Gives a fault without a row the row that was read; it stays a fault.
+    func adopt(_ row: Row, _ object: NSManagedObject) {
+        object.setRow(row)
+        if row.isOwn { object.state.insert(.sharedRow) } else { object.state.remove(.sharedRow) }
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+
+/// A save, in its steps.
+extension NSManagedObjectContext {
+    private static let maximumRounds = 1000
+    private static let maximumConflictRounds = 3
+
+    func saveChanges() throws {
+        precondition(!isSaving, "save() was called while this context is saving. Save from a block that runs after the save.")
+        let parent = parentSource
+        processPendingChanges()
+        guard hasChanges || !lockedObjects.isEmpty else {
+            // Changed metadata of a store is written although no object changed.
+            _ = try parent.save(ChangeSet())
+            return
+        }
+        isSaving = true
+        defer { isSaving = false }
+        post(.NSManagedObjectContextWillSave, [:])
+        prepareObjects()
+        let saved = try saveResolvingConflicts(parent)
+        finish(saved)
+    }
+
+    /// `willSave` on every object with changes, and again on those that change meanwhile, until none does.
+    private func prepareObjects() {
+        endEvent()
+        var objects = ContiguousArray(tracker.objects.filter { !$0.state.isDisjoint(with: .pending) })
+        for _ in 0..<Self.maximumRounds {
+            for object in objects { object.willSave() }
+            objects = tracker.touched
+            if objects.isEmpty && tracker.unpropagated.isEmpty { return }
+            endEvent()
+        }
+        misuse(
+            "willSave() changes its object every time it is called. Set a value there only where it differs, or set the primitive value."
+        )
+    }
+
+    private struct Saved {
+        let freezer: ChangeFreezer
+        let receipt: SaveReceipt
+    }
+
+    private func saveResolvingConflicts(_ parent: any GraphParent) throws -> Saved {
+        for round in 1...Self.maximumConflictRounds {
+            try validateObjects()
+            let freezer = ChangeFreezer(tracker.objects, locked: lockedObjects)
+            do {
+                return Saved(freezer: freezer, receipt: try parent.save(freezer.changes))
+            } catch let conflicts as SaveConflicts {
+                try resolve(conflicts, isLastRound: round == Self.maximumConflictRounds)
+            }
+        }
+        misuse("unreachable: the last round returns or throws")
+    }
+
+    /// Every object with changes is validated; all errors are reported at once.
+    private func validateObjects() throws {
+        var errors: [any Error] = []
+        for object in tracker.objects {
+            do {
+                if object.state.contains(.deleted) {
+                    try object.validateForDelete()
+                } else if object.state.contains(.inserted) {
+                    try object.validateForInsert()
+                } else if object.state.contains(.updated) {
+                    try object.validateForUpdate()
+                }
+            } catch {
+                errors.append(contentsOf: ValidationErrors.single(error))
+            }
+        }
+        try ValidationErrors.throwIfAny(errors)
+    }
+
+    /// The changes are in the store: objects get their keys, rows count as committed, and everybody is told.
+    private func finish(_ saved: Saved) {
+        var sets: [NotificationKey: [NSManagedObject]] = [:]
+        for (objects, receipt) in zip(saved.freezer.groups, saved.receipt.groups) {
+            settleInserted(objects, receipt)
+            for object in objects.updated { settleUpdated(object) }
+            for object in objects.deleted { settleDeleted(object) }
+            sets[.insertedObjects, default: []].append(contentsOf: objects.inserted)
+            sets[.updatedObjects, default: []].append(contentsOf: objects.updated)
+            sets[.deletedObjects, default: []].append(contentsOf: objects.deleted)
+        }
+        tracker.removeAll()
+        unlockObjects()
+        forwarding = [:]
+        for objects in saved.freezer.groups {
+            for list in [objects.inserted, objects.updated, objects.deleted] { for object in list { object.didSave() } }
+        }
+        announce(sets.filter { !$0.value.isEmpty })
+    }
+
+    private func settleInserted(_ objects: ChangeFreezer.Objects, _ receipt: SaveReceipt.Group) {
+        guard !objects.inserted.isEmpty else { return }
+        let scope = registry.scope(of: objects.scope.entity, store: receipt.store)
+        registry.rename(objects.inserted, to: scope, keys: receipt.insertedKeys)
+        for object in objects.inserted { settle(object) }
+    }
+
+    private func settleUpdated(_ object: NSManagedObject) {
+        // A row whose changes came to nothing is dropped for the one it was copied from.
+        if object.changed == 0 || object.currentRow.version == 0, object.state.contains(.ownRow), let base = object.own.header.base {
+            adopt(base, object)
+        }
+        settle(object)
+    }
+
+    private func settle(_ object: NSManagedObject) {
+        object.state.subtract([.inserted, .updated])
+        if object.state.contains(.ownRow) {
+            // What was saved is in the row cache: whoever writes next copies it.
+            object.state.insert(.sharedRow)
+            object.own.header.base = nil
+        }
+        object.changed = 0
+        guard let extras = object.existingExtras else { return }
+        extras.highChanges = SlotMask()
+        extras.changesBeforeEvent = SlotMask()
+        for contents in extras.toMany { contents?.didSave() }
+    }
+
+    private func settleDeleted(_ object: NSManagedObject) {
+        object.state.subtract([.inserted, .updated, .deleted, .propagated])
+        unregister(object)
+    }
+
+    private func announce(_ objects: [NotificationKey: [NSManagedObject]]) {
+        var sets: [NotificationKey: Any] = objects.mapValues { Set($0) }
+        if let inserted = objects[.insertedObjects], inserted.count == latestInsertedSet.count,
+            inserted.first.map(latestInsertedSet.contains) == true
+        {
+            sets[.insertedObjects] = latestInsertedSet
+        }
+        latestInsertedSet = []
+        post(.NSManagedObjectContextDidSave, sets)
+    }
+}
+
+/// Validation errors of several objects and properties, in the form that Core Data reports them.
+enum ValidationErrors {
+    /// The errors that an error stands for: those in it, where it says there are several.
+    static func single(_ error: any Error) -> [any Error] {
+        let error = error as NSError
+        guard error.domain == NSCocoaErrorDomain, error.code == NSValidationMultipleErrorsError,
+            let several = error.userInfo[NSDetailedErrorsKey] as? [any Error]
+        else { return [error] }
+        return several
+    }
+
+    static func throwIfAny(_ errors: [any Error]) throws {
+        guard let first = errors.first else { return }
+        if errors.count == 1 { throw first }
+        throw CocoaError.coreData(
+            .validationMultipleErrors,
+            "Multiple validation errors occurred: \(errors.count).",
+            userInfo: [NSDetailedErrorsKey: errors]
+        )
+    }
+}

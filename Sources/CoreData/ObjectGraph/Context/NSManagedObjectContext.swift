@@ -1,0 +1,116 @@
+import Foundation
+
+/// A scratchpad of objects: fetches them, keeps one instance of each, tracks what changes, and saves it as a whole.
+///
+/// > Concurrency: A context has a queue: the main one, or its own. Use it and its objects inside `perform` and `performAndWait`. Setting it up
+/// (coordinator, name, merge policy) may happen anywhere before its first use.
+open class NSManagedObjectContext: NSObject, @unchecked Sendable {
+    // Sendable by contract: everything but the set-up is used on the context's queue only.
+    public let concurrencyType: NSManagedObjectContextConcurrencyType
+    let queue: ContextQueue
+    let tracker = ChangeTracker()
+    /// What stands below: nil until a coordinator is set.
+    var graphParent: (any GraphParent)?
+    var optionalRegistry: ObjectRegistry?
+    private var coordinator: NSPersistentStoreCoordinator?
+    var isSaving = false
+    /// Unchanged objects that the next save checks for conflicts.
+    var lockedObjects: [NSManagedObject] = []
+    /// The sets that the latest ObjectsDidChange carried, which DidSave can often use again.
+    var latestInsertedSet: Set<NSManagedObject> = []
+    /// The entity of a class, as `init(context:)` found it last.
+    var entitiesByClass: [ObjectIdentifier: NSEntityDescription] = [:]
+    var retained: Set<NSManagedObject> = []
+    /// Where references to unsaved objects lead since their IDs became permanent.
+    var forwarding: [Int64: RowReference] = [:]
+
+    /// A name for logs, and for the history of changes.
+    open var name: String?
+    /// Who the changes of this context are by, in the history of changes.
+    open var transactionAuthor: String?
+    /// What happens when a save meets rows changed by others: an `NSMergePolicy`. The error policy unless set.
+    open var mergePolicy: Any = NSMergePolicy.error
+    /// For the application's use.
+    public let userInfo = NSMutableDictionary()
+    /// Whether deletes are carried along relationships when an event ends, rather than at the save.
+    open var propagatesDeletesAtEndOfEvent = true
+    /// Whether all objects of the context are kept alive, not only those with changes.
+    open var retainsRegisteredObjects = false {
+        didSet { retained = retainsRegisteredObjects ? registeredObjects : [] }
+    }
+    /// Whether an object whose row is gone becomes a deleted object without values; otherwise firing it traps.
+    open var shouldDeleteInaccessibleFaults = true
+    /// How old a cached row may be to fill a fault, in seconds; negative for any age.
+    open var stalenessInterval: TimeInterval = -1
+
+    public init(concurrencyType type: NSManagedObjectContextConcurrencyType) {
+        concurrencyType = type
+        queue = ContextQueue(type)
+        super.init()
+    }
+
+    public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
+
+    deinit { optionalRegistry?.detachContext() }
+
+    /// The coordinator whose stores this context reads and saves.
+    ///
+    /// - Precondition: for setting, the context has no objects yet.
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+        get { coordinator }
+        set {
+            guard newValue !== coordinator else { return }
+            guard let newValue else { misuse("A context cannot lose its coordinator. Release the context, or reset() it.") }
+            precondition(optionalRegistry?.objects.isEmpty ?? true, "Set the coordinator before the context has objects.")
+            coordinator = newValue
+            graphParent = newValue
+            optionalRegistry = ObjectRegistry(context: self, model: newValue.managedObjectModel)
+        }
+    }
+
+    /// Decides about a fault whose row is gone: true where it was dealt with; called by reads, not by the throwing calls.
+    open func shouldHandleInaccessibleFault(
+        _ fault: NSManagedObject,
+        for oid: NSManagedObjectID,
+        triggeredByProperty property: NSPropertyDescription?
+    ) -> Bool {
+        shouldDeleteInaccessibleFaults
+    }
+
+    /// Ends the event: carries deletes along relationships and posts ObjectsDidChange once for everything that changed since.
+    ///
+    /// Called at the end of each `perform` block, and by `save()` and fetches.
+    open func processPendingChanges() { endEvent() }
+
+    /// Saves all changes: everything is written, or nothing is and all changes stay pending.
+    ///
+    /// Without changes it succeeds and posts nothing; changed metadata of stores is written.
+    ///
+    /// - Throws: a `CocoaError`: validation (1550–1680, several under 1560), a merge conflict (133020), a store that cannot be written.
+    open func save() throws { try saveChanges() }
+
+    /// The objects to be written as new rows by the next save.
+    public var insertedObjects: Set<NSManagedObject> { Set(tracker.objects(.inserted)) }
+    /// The objects whose rows the next save updates.
+    public var updatedObjects: Set<NSManagedObject> {
+        Set(tracker.objects(.updated).filter { $0.state.isDisjoint(with: [.inserted, .deleted]) })
+    }
+    /// The objects whose rows the next save deletes.
+    public var deletedObjects: Set<NSManagedObject> { Set(tracker.objects(.deleted)) }
+    /// All live objects of the context.
+    public var registeredObjects: Set<NSManagedObject> { Set(optionalRegistry?.objects ?? []) }
+    /// Whether a save has something to do. True also after a setter that set an equal value.
+    public var hasChanges: Bool { tracker.pendingCount > 0 }
+
+    var registry: ObjectRegistry {
+        guard let optionalRegistry else { misuse("The context has no persistentStoreCoordinator. Set it before using the context.") }
+        return optionalRegistry
+    }
+
+    var parentSource: any GraphParent {
+        guard let graphParent else { misuse("The context has no persistentStoreCoordinator. Set it before using the context.") }
+        return graphParent
+    }
+
+    func store(numbered number: Int32) -> NSPersistentStore? { number == 0 ? nil : graphParent?.persistentStore(numbered: number) }
+}

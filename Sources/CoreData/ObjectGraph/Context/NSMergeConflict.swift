@@ -1,0 +1,61 @@
+import Foundation
+
+/// An object whose row was changed by others between its last fetch or save and this save.
+open class NSMergeConflict: NSObject {
+    public let sourceObject: NSManagedObject
+    /// The values that the object's changes were made to.
+    public let objectSnapshot: [String: Any]?
+    /// The values in the row cache.
+    public let cachedSnapshot: [String: Any]?
+    /// The values in the store, where it is ahead of the row cache; nil otherwise and where the row is gone.
+    public let persistedSnapshot: [String: Any]?
+    /// 0 where the row is gone.
+    public let newVersionNumber: Int
+    public let oldVersionNumber: Int
+    /// The row to merge with; nil where it is gone.
+    let currentRow: Row?
+
+    public init(
+        source: NSManagedObject,
+        newVersion: Int,
+        oldVersion: Int,
+        cachedSnapshot: [String: Any]?,
+        persistedSnapshot: [String: Any]?
+    ) {
+        sourceObject = source
+        objectSnapshot = source.committedValues(forKeys: nil)
+        self.cachedSnapshot = cachedSnapshot
+        self.persistedSnapshot = persistedSnapshot
+        newVersionNumber = newVersion
+        oldVersionNumber = oldVersion
+        currentRow = nil
+    }
+
+    init(_ conflict: RowConflict, object: NSManagedObject) {
+        sourceObject = object
+        let committed = object.attributeSnapshot(of: object.committedRow)
+        objectSnapshot = committed
+        let current = object.attributeSnapshot(of: conflict.current)
+        cachedSnapshot = conflict.isStoreAhead ? committed : current
+        persistedSnapshot = conflict.isStoreAhead ? current : nil
+        newVersionNumber = Int(conflict.currentVersion)
+        oldVersionNumber = Int(conflict.baseVersion)
+        currentRow = conflict.current
+    }
+}
+
+extension NSManagedObject {
+    /// A row as a snapshot shows it: attributes, and the IDs of to-one targets; nil as `NSNull`.
+    final func attributeSnapshot(of row: Row?) -> [String: Any]? {
+        guard let row else { return nil }
+        var values: [String: Any] = [:]
+        for (slot, property) in row.layout.slots.enumerated() where property.kind != .position {
+            if let reference = property.kind == .reference ? row.reference(slot) : nil {
+                values[property.name] = registeredContext?.object(for: reference).objectID
+            } else {
+                values[property.name] = row.value(slot).asAny ?? NSNull()
+            }
+        }
+        return values
+    }
+}

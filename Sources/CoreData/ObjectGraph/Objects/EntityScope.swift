@@ -1,0 +1,30 @@
+/// The objects of one entity, from one store, in one context: what each of them must know, said once.
+@usableFromInline final class EntityScope {
+    /// Nil for objects in no context.
+    let registry: ObjectRegistry?
+    /// The coordinator's number of the store; 0 before one is chosen.
+    let store: Int32
+    let shape: EntityShape
+    let entity: NSEntityDescription
+    /// The index of the root entity: keys are unique below it.
+    let root: Int
+    @usableFromInline let layoutID: UInt32
+    // Tables of the layout, which is never freed.
+    @usableFromInline nonisolated(unsafe) let ownOffsets: UnsafePointer<UInt32>
+    @usableFromInline nonisolated(unsafe) let batchOffsets: UnsafePointer<UInt32>
+    let objectClass: NSManagedObject.Type
+
+    init(registry: ObjectRegistry?, store: Int32, shape: EntityShape) {
+        self.registry = registry
+        self.store = store
+        self.shape = shape
+        entity = shape.entity
+        root = shape.entity.rootEntity.index
+        layoutID = shape.layout.id
+        ownOffsets = shape.layout.ownOffsets
+        batchOffsets = shape.layout.batchOffsets
+        objectClass = NSManagedObject.objectClass(for: shape.entity)
+    }
+
+    var context: NSManagedObjectContext? { registry?.context }
+}

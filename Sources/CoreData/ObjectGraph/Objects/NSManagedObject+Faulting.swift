@@ -1,0 +1,58 @@
+import Foundation
+
+extension NSManagedObject {
+    /// Whether the object's values have not been used since it was fetched or made a fault.
+    public final var isFault: Bool { state.contains(.fault) }
+
+    /// 0 when the object is fully realised.
+    public final var faultingState: Int { isFault ? 1 : 0 }
+
+    /// Whether a relationship has not been read yet. Fires nothing.
+    public final func hasFault(forRelationshipNamed key: String) -> Bool {
+        switch place(named: key) {
+        case .toMany(let index, _):
+            if let contents = existingContents(index) { return contents.members == nil }
+            return !state.contains(.inserted) && !state.contains(.detached)
+        case .toOne(let slot, _):
+            if state.contains(.rowless) { return true }
+            return currentRow.reference(slot).map { registeredContext?.registeredObject(for: $0) == nil } ?? false
+        default: return false
+        }
+    }
+
+    /// Fires the fault: values in, `awakeFromFetch`. Needs a statement only where no row is at hand.
+    @usableFromInline @inline(never) final func fire() {
+        state.remove(.fault)
+        if state.contains(.rowless) { registeredContext?.fill(self) ?? fillEmpty() }
+        awake { $0.awakeFromFetch() }
+    }
+
+    /// Calls a hook in which changes are not tracked.
+    final func awake(_ hook: (NSManagedObject) -> Void) {
+        state.insert(.loading)
+        hook(self)
+        state.remove(.loading)
+    }
+
+    /// The store has no row, or there is no store: nil for everything.
+    final func fillEmpty() {
+        setRow(Row(scope.shape.emptyRow))
+        state.formUnion([.inaccessible, .sharedRow])
+    }
+
+    /// Drops the values and all changes; the row is read again, or found in the row cache, when the object is next used.
+    final func turnIntoFault() {
+        willTurnIntoFault()
+        if let base = committedRow { setRow(base) }
+        if currentRow.isOwn { state.insert(.sharedRow) }
+        setChangedSlots(SlotMask())
+        if let extras = existingExtras {
+            extras.toMany = []
+            extras.transients = [:]
+            extras.changesBeforeEvent = SlotMask()
+        }
+        state.subtract([.updated, .locked])
+        state.insert(.fault)
+        didTurnIntoFault()
+    }
+}

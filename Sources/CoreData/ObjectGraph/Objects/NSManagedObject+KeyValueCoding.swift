@@ -1,0 +1,145 @@
+import Foundation
+
+/// Values by name: the edge where they become `Any`, numbers as `NSNumber`.
+extension NSManagedObject {
+    final func place(named key: String) -> EntityShape.Place {
+        guard let place = scope.shape.places[key] else {
+            fatalError(
+                "Entity \(scope.entity.name ?? "?") is not key value coding-compliant for the key \"\(key)\": it has no such property."
+            )
+        }
+        return place
+    }
+
+    @usableFromInline final func storedValue(forKey key: String) -> Any? {
+        willAccessValue(forKey: key)
+        defer { didAccessValue(forKey: key) }
+        return currentValue(place(named: key), key)
+    }
+
+    private func currentValue(_ place: EntityShape.Place, _ key: String) -> Any? {
+        switch place {
+        case .attribute(let slot, _): currentRow.value(slot).asAny
+        case .toOne(let slot, _): target(slot)
+        case .toMany(let index, let relationship): Self.collection(members(of: index), relationship)
+        case .transient: existingExtras?.transients[key]
+        }
+    }
+
+    static func collection(_ members: [NSManagedObject], _ relationship: NSRelationshipDescription) -> Any {
+        relationship.isOrdered ? NSOrderedSet(array: members) : Set(members)
+    }
+
+    @usableFromInline final func setStoredValue(_ value: Any?, forKey key: String) {
+        switch place(named: key) {
+        case .attribute(let slot, let attribute): write(converted(value, attribute), slot)
+        case .toOne(let slot, let relationship): setTarget(object(from: value, relationship), slot)
+        case .toMany(let index, let relationship): setMembers(objects(from: value, relationship), of: index)
+        case .transient:
+            noteChange()
+            extras.transients[key] = value
+        }
+    }
+
+    private func converted(_ value: Any?, _ attribute: NSAttributeDescription) -> SlotValue {
+        guard let value, !(value is NSNull) else { return .null }
+        let converted = SlotValue(value, for: attribute)
+        precondition(
+            converted != .null,
+            """
+            Unacceptable type of value for attribute \(scope.entity.name ?? "?").\(attribute.name): \(type(of: value)). It takes \
+            \(attribute.attributeValueClassName ?? "another type").
+            """
+        )
+        return converted
+    }
+
+    private func object(from value: Any?, _ relationship: NSRelationshipDescription) -> NSManagedObject? {
+        guard let value, !(value is NSNull) else { return nil }
+        guard let object = value as? NSManagedObject else {
+            fatalError("Relationship \(scope.entity.name ?? "?").\(relationship.name) takes a managed object, not a \(type(of: value)).")
+        }
+        return object
+    }
+
+    private func objects(from value: Any?, _ relationship: NSRelationshipDescription) -> [NSManagedObject] {
+        switch value {
+        case nil, is NSNull: return []
+        case let set as Set<NSManagedObject>: return Array(set)
+        case let array as [NSManagedObject]: return array
+        case let set as NSOrderedSet: return set.array.map { object(from: $0, relationship) }.compactMap { $0 }
+        case let set as NSSet: return set.allObjects.map { object(from: $0, relationship) }.compactMap { $0 }
+        default:
+            fatalError(
+                "Relationship \(scope.entity.name ?? "?").\(relationship.name) takes a set of managed objects, not a \(type(of: value!))."
+            )
+        }
+    }
+
+    /// The value without access or change notification: nil on a fault, and for an attribute that is nil.
+    ///
+    /// A to-many relationship that has not been read gives nil.
+    public final func primitiveValue(forKey key: String) -> Any? {
+        switch place(named: key) {
+        case .attribute(let slot, _): state.contains(.rowless) ? nil : currentRow.value(slot).asAny
+        case .toOne(let slot, _): state.contains(.rowless) ? nil : currentRow.reference(slot).map { requiredContext.object(for: $0) }
+        case .toMany(let index, let relationship):
+            existingContents(index)?.members.map { Self.collection($0.array, relationship) }
+        case .transient: existingExtras?.transients[key]
+        }
+    }
+
+    /// Sets the value without notification: the object is not marked as changed and no inverse is updated.
+    ///
+    /// A new value is saved only when the object is saved for another reason, as in `awakeFromInsert()` and `willSave()`.
+    public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
+        if state.contains(.fault) { fire() }
+        let wasLoading = state.contains(.loading)
+        state.insert(.loading)
+        defer { if !wasLoading { state.remove(.loading) } }
+        switch place(named: key) {
+        case .attribute(let slot, let attribute): write(converted(value, attribute), slot)
+        case .toOne(let slot, let relationship): writeTarget(object(from: value, relationship), slot)
+        case .toMany(let index, let relationship):
+            let contents = realizedContents(index)
+            let coming = MemberList(objects(from: value, relationship))
+            contents.members?.array.filter { !coming.contains($0) }.forEach { contents.remove($0) }
+            coming.forEach { contents.add($0) }
+        case .transient: extras.transients[key] = value
+        }
+    }
+
+    /// The value of a property by name, as `value(forKey:)`; set as `setValue(_:forKey:)`.
+    public final subscript(key: String) -> Any? {
+        get { value(forKey: key) }
+        set { setValue(newValue, forKey: key) }
+    }
+
+    /// The values of several properties; nil ones as `NSNull`.
+    public final func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+        Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Sets several properties; `NSNull` stands for nil.
+    public final func setValuesForKeys(_ keyedValues: [String: Any]) {
+        for (key, value) in keyedValues { setValue(value is NSNull ? nil : value, forKey: key) }
+    }
+}
+
+extension SlotValue {
+    /// The value as key-value coding gives it.
+    var asAny: Any? {
+        switch self {
+        case .null: nil
+        case .integer(let number): NSNumber(value: number)
+        case .boolean(let flag): NSNumber(value: flag)
+        case .float(let number): NSNumber(value: number)
+        case .double(let number): NSNumber(value: number)
+        case .date(let date): date
+        case .uuid(let uuid): uuid
+        case .string(let text): text
+        case .binary(let data): data
+        case .reference(let reference): reference
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+/// Reading a row in place: the loads that typed accessors become.
+extension NSManagedObject {
+    @inlinable @inline(__always) final func place(_ slot: Int) -> UnsafeMutableRawPointer {
+        row + Int((state.contains(.ownRow) ? scope.ownOffsets : scope.batchOffsets)[slot])
+    }
+
+    /// A scalar; its zero where the value is nil, whose place in a row is zeroed.
+    @inlinable @inline(__always) final func load<Value>(_ slot: Int, as type: Value.Type) -> Value {
+        if state.contains(.fault) { fire() }
+        return place(slot).load(as: type)
+    }
+
+    @inlinable @inline(__always) final func isNull(_ slot: Int) -> Bool {
+        if state.contains(.fault) { fire() }
+        return EntityLayout.isNull(row, slot)
+    }
+
+    @usableFromInline final func string(_ slot: Int) -> String? {
+        if state.contains(.fault) { fire() }
+        if state.contains(.ownRow) { return place(slot).assumingMemoryBound(to: String?.self).pointee }
+        return EntityLayout.isNull(row, slot) ? nil : batch.string(at: place(slot))
+    }
+
+    @usableFromInline final func data(_ slot: Int) -> Data? {
+        if state.contains(.fault) { fire() }
+        if state.contains(.ownRow) { return place(slot).assumingMemoryBound(to: Data?.self).pointee }
+        return EntityLayout.isNull(row, slot) ? nil : Data(batch.bytes(at: place(slot)))
+    }
+
+    final func reference(_ slot: Int) -> RowReference? {
+        isNull(slot) ? nil : place(slot).load(as: RowReference.self)
+    }
+
+    // The state says which class the row's owner has; both are set together.
+    @inline(__always) final var batch: RowBatch { unsafeDowncast(rowOwner, to: RowBatch.self) }
+    @inline(__always) final var own: OwnRow { unsafeDowncast(rowOwner, to: OwnRow.self) }
+
+    @inline(__always) final var rowOwner: AnyObject {
+        state.contains(.extras) ? unsafeDowncast(owner, to: ObjectExtras.self).rowOwner : owner
+    }
+
+    /// The row as it stands, whether or not the object is a fault.
+    final var currentRow: Row { Row(owner: rowOwner, bytes: row, isOwn: state.contains(.ownRow)) }
+
+    /// The row as of the last save or fetch: nil for an object that has never been saved.
+    final var committedRow: Row? {
+        if state.contains(.inserted) || state.contains(.rowless) { return nil }
+        guard state.contains(.ownRow), let base = own.header.base else { return currentRow }
+        return base
+    }
+
+    /// Points the object at another row.
+    final func setRow(_ new: Row) {
+        row = new.bytes
+        if state.contains(.extras) { extras.rowOwner = new.owner } else { owner = new.owner }
+        if new.isOwn { state.insert(.ownRow) } else { state.remove(.ownRow) }
+        state.remove(.rowless)
+    }
+
+    /// What only some objects need; made at first use.
+    final var extras: ObjectExtras {
+        if !state.contains(.extras) {
+            owner = ObjectExtras(rowOwner: owner)
+            state.insert(.extras)
+        }
+        return unsafeDowncast(owner, to: ObjectExtras.self)
+    }
+
+    final var existingExtras: ObjectExtras? { state.contains(.extras) ? unsafeDowncast(owner, to: ObjectExtras.self) : nil }
+
+    final var registeredContext: NSManagedObjectContext? { state.contains(.detached) ? nil : scope.context }
+}

@@ -1,0 +1,111 @@
+import Foundation
+
+extension NSManagedObject {
+    /// The context that the object is registered with; nil after its delete was saved, and after its context is gone.
+    public final var managedObjectContext: NSManagedObjectContext? { registeredContext }
+
+    public final var entity: NSEntityDescription { scope.entity }
+
+    /// The object's identity: temporary until its first save, when it is replaced by a permanent one.
+    public final var objectID: NSManagedObjectID {
+        if let id = existingExtras?.objectID { return id }
+        let id = NSManagedObjectID(rowReference, entity: scope.entity, store: registeredContext?.store(numbered: scope.store))
+        extras.objectID = id
+        return id
+    }
+
+    /// The next save writes a new row.
+    public final var isInserted: Bool { state.contains(.inserted) }
+    /// A setter ran since the last save, also one that set an equal value.
+    public final var isUpdated: Bool { state.contains(.updated) }
+    /// The next save deletes the row.
+    public final var isDeleted: Bool { state.contains(.deleted) }
+    public final var hasChanges: Bool { !state.isDisjoint(with: .pending) }
+
+    /// Whether a persistent property differs from what was last fetched or saved. Fires no fault.
+    public final var hasPersistentChangedValues: Bool {
+        if state.contains(.inserted) { return true }
+        return !effectiveChanges.isEmpty || changedToManys.first(where: { _ in true }) != nil
+    }
+
+    /// The changed slots whose values differ from the committed row.
+    final var effectiveChanges: SlotMask {
+        let changes = changedSlots
+        guard !changes.isEmpty, let base = committedRow else { return changes }
+        let row = currentRow
+        var effective = SlotMask()
+        changes.forEach { if !row.equals(base, at: $0) { effective.insert($0) } }
+        return effective
+    }
+
+    final var changedToManys: [(index: Int, contents: ToManyContents)] {
+        guard let extras = existingExtras else { return [] }
+        return extras.toMany.enumerated().compactMap { index, contents in
+            contents.flatMap { $0.hasChanges ? (index, $0) : nil }
+        }
+    }
+
+    /// The persistent properties that differ from what was last fetched or saved, with their new values; nil as `NSNull`.
+    public final func changedValues() -> [String: Any] {
+        var values: [String: Any] = [:]
+        let changes = state.contains(.inserted) ? changedSlots : effectiveChanges
+        changes.forEach { noteValue(of: $0, in: &values) }
+        for (index, _) in changedToManys {
+            let relationship = scope.shape.toManys[index]
+            values[relationship.name] = Self.collection(members(of: index), relationship)
+        }
+        return values
+    }
+
+    private func noteValue(of slot: Int, in values: inout [String: Any]) {
+        guard scope.shape.layout.kinds[slot] != .position else { return }
+        let name = scope.shape.layout.slots[slot].name
+        values[name] = storedValue(forKey: name) ?? NSNull()
+    }
+
+    /// The properties changed since the context last processed its pending changes, with their new values.
+    public final func changedValuesForCurrentEvent() -> [String: Any] {
+        var values: [String: Any] = [:]
+        let before = existingExtras?.changesBeforeEvent ?? SlotMask()
+        changedSlots.forEach { if !before.contains($0) { noteValue(of: $0, in: &values) } }
+        return values
+    }
+
+    /// The persistent values as last fetched or saved, nil as `NSNull`; all of them with nil. Empty for an object never saved.
+    public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
+        if state.contains(.fault) { fire() }
+        guard let base = committedRow else { return [:] }
+        let names = keys ?? scope.shape.places.compactMap { if case .transient = $1 { nil } else { $0 } }
+        return Dictionary(names.map { ($0, committedValue($0, base) ?? NSNull()) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private func committedValue(_ name: String, _ base: Row) -> Any? {
+        switch place(named: name) {
+        case .attribute(let slot, _): base.value(slot).asAny
+        case .toOne(let slot, _): base.reference(slot).flatMap { registeredContext?.object(for: $0) }
+        case .toMany(let index, let relationship):
+            realizedContents(index).committed.map { Self.collection($0, relationship) }
+        case .transient: nil
+        }
+    }
+
+    /// The IDs of a relationship's objects, read without firing the objects. Always an array.
+    public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
+        switch place(named: key) {
+        case .toOne(let slot, _): target(slot).map { [$0.objectID] } ?? []
+        case .toMany(let index, _): members(of: index).map(\.objectID)
+        default: []
+        }
+    }
+
+    /// The values that the object has, without firing a fault.
+    final var debugText: String {
+        let head =
+            "<\(type(of: self)): entity: \(scope.entity.name ?? "?"), id: \(state.contains(.detached) ? "none" : objectID.description)"
+        if isFault { return head + ", data: <fault>>" }
+        let values = scope.shape.attributes.enumerated().compactMap { slot, attribute in
+            attribute.map { "\($0.name): \(currentRow.value(slot).asAny.map { "\($0)" } ?? "nil")" }
+        }
+        return head + ", data: {\(values.joined(separator: ", "))}>"
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+
+/// To-many relationships: unknown with a difference until they are read, then whole.
+extension NSManagedObject {
+    /// The state of a to-many relationship, made at first use.
+    final func contents(_ index: Int) -> ToManyContents {
+        let extras = extras
+        if extras.toMany.isEmpty { extras.toMany = Array(repeating: nil, count: scope.shape.toManys.count) }
+        if let contents = extras.toMany[index] { return contents }
+        let contents = ToManyContents(ownerIsNew: state.contains(.inserted) || state.contains(.detached))
+        extras.toMany[index] = contents
+        return contents
+    }
+
+    final func existingContents(_ index: Int) -> ToManyContents? {
+        guard let toMany = existingExtras?.toMany, index < toMany.count else { return nil }
+        return toMany[index]
+    }
+
+    /// The contents with all members known; one statement where they have not been read.
+    final func realizedContents(_ index: Int) -> ToManyContents {
+        if state.contains(.fault) { fire() }
+        let contents = contents(index)
+        if contents.members == nil {
+            if state.contains(.inaccessible) {
+                contents.realize([])
+            } else {
+                requiredContext.realize(scope.shape.toManys[index], index, of: [self])
+            }
+        }
+        return contents
+    }
+
+    /// The members, in order where the relationship is ordered.
+    final func members(of index: Int) -> [NSManagedObject] { realizedContents(index).members?.array ?? [] }
+
+    /// Replaces the members, and updates the inverses of those that leave and come.
+    final func setMembers(_ objects: [NSManagedObject], of index: Int) {
+        let relationship = scope.shape.toManys[index]
+        objects.forEach { check($0, for: relationship) }
+        let contents = realizedContents(index)
+        let coming = MemberList(objects)
+        let leaving = contents.members?.array.filter { !coming.contains($0) } ?? []
+        leaving.forEach { removeMember($0, from: index) }
+        objects.forEach { addMember($0, to: index) }
+        if relationship.isOrdered, contents.members?.array.elementsEqual(coming.array, by: ===) == false { contents.reorder(coming.array) }
+        noteToManyChange(index)
+    }
+
+    final func addMember(_ object: NSManagedObject, to index: Int) {
+        let relationship = scope.shape.toManys[index]
+        check(object, for: relationship)
+        guard contents(index).add(object) else { return }
+        noteToManyChange(index)
+        if let inverse = relationship.inverse { object.link(self, along: inverse) }
+    }
+
+    final func insertMember(_ object: NSManagedObject, to index: Int, at position: Int) {
+        let relationship = scope.shape.toManys[index]
+        check(object, for: relationship)
+        realizedContents(index).insert(object, at: position)
+        noteToManyChange(index)
+        if let inverse = relationship.inverse { object.link(self, along: inverse) }
+    }
+
+    final func removeMember(_ object: NSManagedObject, from index: Int) {
+        guard contents(index).remove(object) else { return }
+        noteToManyChange(index)
+        if let inverse = scope.shape.toManys[index].inverse { object.unlink(self, along: inverse) }
+    }
+}

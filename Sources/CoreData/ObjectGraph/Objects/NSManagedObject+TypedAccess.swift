@@ -1,0 +1,127 @@
+import Foundation
+
+extension NSManagedObject {
+    /// A typed name of an attribute: what an accessor of a subclass is built on.
+    ///
+    /// Resolved to a place in the row once per layout; then a read is a compare and a load. Where `Value` is not the attribute's own type
+    /// (`Int` for an Integer 16, say) the value is converted, by name.
+    public struct Attribute<Value: ManagedValue>: Sendable {
+        @usableFromInline let cache: SlotCache
+        public init(_ name: StaticString) {
+            cache = SlotCache(name: "\(name)", kind: SlotKind(rawValue: Value.slotKind))
+        }
+    }
+
+    /// A typed name of a to-one relationship.
+    public struct ToOne<Target: NSManagedObject>: Sendable {
+        let cache: SlotCache
+        public init(_ name: StaticString) { cache = SlotCache(name: "\(name)", kind: .reference) }
+    }
+
+    /// A typed name of a to-many relationship.
+    public struct ToMany<Target: NSManagedObject>: Sendable {
+        let name: String
+        public init(_ name: StaticString) { self.name = "\(name)" }
+    }
+
+    /// A typed name of an ordered to-many relationship.
+    public struct OrderedToMany<Target: NSManagedObject>: Sendable {
+        let name: String
+        public init(_ name: StaticString) { self.name = "\(name)" }
+    }
+
+    /// The value of an attribute. Reading fires a fault; setting marks the object as updated, also with an equal value.
+    ///
+    /// - Precondition: the entity has an attribute of that name.
+    @inlinable public final subscript<Value: ManagedValue>(attribute: Attribute<Value>) -> Value {
+        get {
+            let slot = attribute.cache.slot(layout: scope.layoutID, in: scope)
+            if slot < 0 { return Value.fromAny(storedValue(forKey: attribute.cache.name)) }
+            return Value.read(self, slot: slot)
+        }
+        set {
+            let slot = attribute.cache.slot(layout: scope.layoutID, in: scope)
+            if slot < 0 { return setStoredValue(newValue.asAny, forKey: attribute.cache.name) }
+            Value.write(newValue, to: self, slot: slot)
+        }
+    }
+
+    /// The object at the other end of a to-one relationship; setting it updates the inverse on both sides.
+    ///
+    /// - Precondition: the entity has a to-one relationship of that name; a new value is in the same context.
+    public final subscript<Target: NSManagedObject>(relationship: ToOne<Target>) -> Target? {
+        get {
+            let slot = relationship.cache.slot(layout: scope.layoutID, in: scope)
+            // The model says which entity the target is of, and the entity which class; a wrong `Target` is a mistake in the subclass.
+            return target(toOneSlot(slot, relationship.cache.name)).map { cast($0, relationship.cache.name) }
+        }
+        set {
+            let slot = relationship.cache.slot(layout: scope.layoutID, in: scope)
+            setTarget(newValue, toOneSlot(slot, relationship.cache.name))
+        }
+    }
+
+    private func toOneSlot(_ slot: Int, _ name: String) -> Int {
+        precondition(slot >= 0, "\(scope.entity.name ?? "?") has no to-one relationship \"\(name)\".")
+        return slot
+    }
+
+    /// The objects of a to-many relationship, as they are now; setting them updates the inverses.
+    ///
+    /// - Precondition: the entity has a to-many relationship of that name; new values are in the same context.
+    /// - Complexity: O(n); one statement where the relationship has not been read yet.
+    public final subscript<Target: NSManagedObject>(relationship: ToMany<Target>) -> Set<Target> {
+        get { Set(members(of: toManyIndex(relationship.name)).map { cast($0, relationship.name) }) }
+        set { setMembers(Array(newValue), of: toManyIndex(relationship.name)) }
+    }
+
+    /// The objects of an ordered to-many relationship, in order; setting them updates the inverses.
+    ///
+    /// - Precondition: the entity has a to-many relationship of that name; new values are distinct and in the same context.
+    /// - Complexity: O(n); one statement where the relationship has not been read yet.
+    public final subscript<Target: NSManagedObject>(relationship: OrderedToMany<Target>) -> [Target] {
+        get { members(of: toManyIndex(relationship.name)).map { cast($0, relationship.name) } }
+        set { setMembers(newValue, of: toManyIndex(relationship.name)) }
+    }
+
+    private func cast<Target: NSManagedObject>(_ object: NSManagedObject, _ name: String) -> Target {
+        guard let target = object as? Target else {
+            fatalError(
+                """
+                \(scope.entity.name ?? "?").\(name) holds a \(type(of: object)), not a \(Target.self): set managedObjectClassName of entity \
+                \(object.scope.entity.name ?? "?") to NSStringFromClass(\(Target.self).self).
+                """
+            )
+        }
+        return target
+    }
+}
+
+extension NSManagedObject {
+    /// Adds one object to a to-many relationship; at the end of an ordered one.
+    public final func add<Target: NSManagedObject>(_ object: Target, to relationship: ToMany<Target>) {
+        addMember(object, to: toManyIndex(relationship.name))
+    }
+
+    /// Takes one object out of a to-many relationship.
+    public final func remove<Target: NSManagedObject>(_ object: Target, from relationship: ToMany<Target>) {
+        removeMember(object, from: toManyIndex(relationship.name))
+    }
+
+    /// Adds one object at the end of an ordered to-many relationship.
+    public final func add<Target: NSManagedObject>(_ object: Target, to relationship: OrderedToMany<Target>) {
+        addMember(object, to: toManyIndex(relationship.name))
+    }
+
+    /// Takes one object out of an ordered to-many relationship.
+    public final func remove<Target: NSManagedObject>(_ object: Target, from relationship: OrderedToMany<Target>) {
+        removeMember(object, from: toManyIndex(relationship.name))
+    }
+
+    func toManyIndex(_ name: String) -> Int {
+        guard case .toMany(let index, _)? = scope.shape.places[name] else {
+            fatalError("\(scope.entity.name ?? "?") has no to-many relationship \"\(name)\".")
+        }
+        return index
+    }
+}

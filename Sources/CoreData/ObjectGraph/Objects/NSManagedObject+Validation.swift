@@ -1,0 +1,175 @@
+import Foundation
+
+/// Validation against the model: one test of bits where all is well, one error per value where it is not.
+extension NSManagedObject {
+    final func validateProperties() throws {
+        var errors: [any Error] = []
+        let shape = scope.shape
+        if state.contains(.rowless) { return try validateToManys(&errors) }
+        if !hasMandatoryValues(shape) || !hasNumbers(shape) { collectAttributeErrors(&errors) }
+        for property in shape.restricted { collect(&errors) { try check(property) } }
+        if OverrideProbe.overridesValidateValue(type(of: self)) { collectCustomErrors(&errors) }
+        try validateToManys(&errors)
+    }
+
+    @inline(__always) private func hasMandatoryValues(_ shape: EntityShape) -> Bool {
+        for (word, mandatory) in shape.mandatoryBits.enumerated() {
+            let nulls = row.load(fromByteOffset: EntityLayout.nullsOffset + 4 * word, as: UInt32.self)
+            if nulls & mandatory != 0 { return false }
+        }
+        return true
+    }
+
+    @inline(__always) private func hasNumbers(_ shape: EntityShape) -> Bool {
+        for slot in shape.layout.floatingSlots {
+            let isNumber =
+                shape.layout.kinds[slot] == .double ? !place(slot).load(as: Double.self).isNaN : !place(slot).load(as: Float.self).isNaN
+            if !isNumber { return false }
+        }
+        return true
+    }
+
+    private func collect(_ errors: inout [any Error], _ body: () throws -> Void) {
+        do { try body() } catch { errors.append(contentsOf: ValidationErrors.single(error)) }
+    }
+
+    /// One error per mandatory value that is missing and per number that is none.
+    private func collectAttributeErrors(_ errors: inout [any Error]) {
+        for (slot, property) in scope.shape.layout.slots.enumerated() where property.kind != .position {
+            if scope.shape.isMandatory(slot), EntityLayout.isNull(row, slot) { errors.append(missing(property.name)) }
+            if let number = floating(slot), number.isNaN {
+                errors.append(invalid(.managedObjectValidation, property.name, "is not a number", number))
+            }
+        }
+    }
+
+    private func floating(_ slot: Int) -> Double? {
+        switch currentRow.value(slot) {
+        case .double(let number): number
+        case .float(let number): Double(number)
+        default: nil
+        }
+    }
+
+    private func missing(_ name: String) -> CocoaError {
+        invalid(.validationMissingMandatoryProperty, name, "is required and has no value", nil)
+    }
+
+    private func check(_ property: NSPropertyDescription) throws {
+        try validateAgainstModel(primitiveValue(forKey: property.name), forKey: property.name)
+    }
+
+    /// A subclass has rules of its own: it is asked for every property, and may change the value.
+    private func collectCustomErrors(_ errors: inout [any Error]) {
+        let toManys = scope.shape.toManys.enumerated().filter { existingContents($0.offset)?.hasChanges == true }.map(\.element.name)
+        let slots = scope.shape.layout.slots.filter { $0.kind != .position }.map(\.name)
+        for key in slots + scope.shape.transientAttributes.map(\.name) + toManys {
+            collect(&errors) {
+                let before = primitiveValue(forKey: key)
+                var value = before
+                try validateValue(&value, forKey: key)
+                if !Self.same(before, value) { setValue(value, forKey: key) }
+            }
+        }
+        // The rules of the model were checked above; the base class' part of the override has found the same errors again.
+        errors = Self.distinct(errors)
+    }
+
+    private static func same(_ left: Any?, _ right: Any?) -> Bool {
+        switch (left, right) {
+        case (nil, nil): true
+        case (let left?, let right?): (left as? AnyHashable) == (right as? AnyHashable)
+        default: false
+        }
+    }
+
+    private static func distinct(_ errors: [any Error]) -> [any Error] {
+        var seen: Set<String> = []
+        return errors.filter {
+            let error = $0 as NSError
+            return seen.insert("\(error.domain) \(error.code) \(error.userInfo[NSValidationKeyErrorKey] ?? "")").inserted
+        }
+    }
+
+    private func validateToManys(_ errors: inout [any Error]) throws {
+        for (index, relationship) in scope.shape.toManys.enumerated()
+        where relationship.minCount > 0 || relationship.maxCount > 0 || !relationship.isOptional {
+            guard state.contains(.inserted) || existingContents(index)?.hasChanges == true else { continue }
+            collect(&errors) { try validateCount(members(of: index).count, relationship) }
+        }
+        try ValidationErrors.throwIfAny(errors)
+    }
+
+    private func validateCount(_ count: Int, _ relationship: NSRelationshipDescription) throws {
+        if count == 0, relationship.isOptional { return }
+        let minimum = max(relationship.minCount, relationship.isOptional ? 0 : 1)
+        if count < minimum {
+            throw invalid(
+                .validationRelationshipLacksMinimumCount,
+                relationship.name,
+                "has \(count) objects, at least \(minimum) are required",
+                count
+            )
+        }
+        if relationship.maxCount > 0, count > relationship.maxCount {
+            throw invalid(
+                .validationRelationshipExceedsMaximumCount,
+                relationship.name,
+                "has \(count) objects, at most \(relationship.maxCount) are allowed",
+                count
+            )
+        }
+    }
+
+    /// What the model says of one value.
+    final func validateAgainstModel(_ value: Any?, forKey key: String) throws {
+        guard let property = scope.entity.propertiesByName[key] else { return }
+        if case let relationship as NSRelationshipDescription = property, relationship.isToMany {
+            return try validateCount(Self.count(of: value), relationship)
+        }
+        guard let value, !(value is NSNull) else {
+            if !property.isOptional { throw missing(key) }
+            return
+        }
+        if let number = value as? Double, number.isNaN { throw invalid(.managedObjectValidation, key, "is not a number", value) }
+        for (index, predicate) in property.validationPredicates.enumerated() where !predicate.evaluate(with: value) {
+            let warning =
+                index < property.validationWarnings.count ? "\(property.validationWarnings[index])" : "does not satisfy \(predicate)"
+            throw invalid(.managedObjectValidation, key, warning, value, predicate)
+        }
+    }
+
+    private static func count(of value: Any?) -> Int {
+        switch value {
+        case let set as Set<NSManagedObject>: set.count
+        case let set as NSOrderedSet: set.count
+        case let set as NSSet: set.count
+        default: 0
+        }
+    }
+
+    /// Deny: an object at the other end that is not deleted too stands in the way.
+    final func validateDeletion() throws {
+        var errors: [any Error] = []
+        for (index, relationship) in scope.shape.toManys.enumerated() where relationship.deleteRule == .denyDeleteRule {
+            if members(of: index).contains(where: { !$0.isDeleted }) { errors.append(denied(relationship)) }
+        }
+        for case let (slot, relationship?) in scope.shape.toOnes.enumerated() where relationship.deleteRule == .denyDeleteRule {
+            if target(slot)?.isDeleted == false { errors.append(denied(relationship)) }
+        }
+        try ValidationErrors.throwIfAny(errors)
+    }
+
+    private func denied(_ relationship: NSRelationshipDescription) -> CocoaError {
+        invalid(.validationRelationshipDeniedDelete, relationship.name, "still has objects, and its delete rule is Deny", nil)
+    }
+
+    private func invalid(_ code: CocoaError.Code, _ key: String, _ what: String, _ value: Any?, _ predicate: NSPredicate? = nil)
+        -> CocoaError
+    {
+        var info: [String: Any] = [NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: key]
+        info[NSValidationValueErrorKey] = value
+        info[NSValidationPredicateErrorKey] = predicate
+        return .coreData(code, "\(scope.entity.name ?? "?").\(key) \(what).", userInfo: info)
+    }
+}

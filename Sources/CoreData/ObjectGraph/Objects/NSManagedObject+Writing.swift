@@ -1,0 +1,101 @@
+import Foundation
+
+/// Writing into the object's own row, which the first change makes.
+extension NSManagedObject {
+    @usableFromInline final func write(_ value: Int64, _ slot: Int) {
+        prepareToWrite(slot).storeBytes(of: value, as: Int64.self)
+        EntityLayout.clearNull(row, slot)
+    }
+
+    @usableFromInline final func write(_ value: Double, _ slot: Int) {
+        prepareToWrite(slot).storeBytes(of: value, as: Double.self)
+        EntityLayout.clearNull(row, slot)
+    }
+
+    @usableFromInline final func write(_ value: Float, _ slot: Int) {
+        prepareToWrite(slot).storeBytes(of: UInt64(value.bitPattern), as: UInt64.self)
+        EntityLayout.clearNull(row, slot)
+    }
+
+    @usableFromInline final func write(_ value: UUID, _ slot: Int) {
+        prepareToWrite(slot).storeBytes(of: value, as: UUID.self)
+        EntityLayout.clearNull(row, slot)
+    }
+
+    @usableFromInline final func write(_ value: String, _ slot: Int) {
+        prepareToWrite(slot).assumingMemoryBound(to: String?.self).pointee = value
+        EntityLayout.clearNull(row, slot)
+    }
+
+    @usableFromInline final func write(_ value: Data, _ slot: Int) {
+        prepareToWrite(slot).assumingMemoryBound(to: Data?.self).pointee = value
+        EntityLayout.clearNull(row, slot)
+    }
+
+    final func write(_ reference: RowReference?, _ slot: Int) {
+        guard let reference else { return writeNull(slot) }
+        prepareToWrite(slot).storeBytes(of: reference, as: RowReference.self)
+        EntityLayout.clearNull(row, slot)
+    }
+
+    @usableFromInline final func writeNull(_ slot: Int) {
+        _ = prepareToWrite(slot)
+        own.storeNull(at: slot)
+    }
+
+    final func write(_ value: SlotValue, _ slot: Int) {
+        _ = prepareToWrite(slot)
+        own.store(value, at: slot)
+    }
+
+    /// Makes the row writable, notes the change, and gives the slot's place.
+    @inline(__always) private func prepareToWrite(_ slot: Int) -> UnsafeMutableRawPointer {
+        if state.intersection(.writeMask) != .writable { prepareRow() }
+        if slot < 31 { changed |= 1 &<< UInt32(truncatingIfNeeded: slot) } else { noteHighChange(slot) }
+        return row + Int(scope.ownOffsets[slot])
+    }
+
+    @inline(never) private func noteHighChange(_ slot: Int) {
+        if state.contains(.loading) { return }
+        changed |= 1 << 31
+        extras.highChanges.insert(slot)
+    }
+
+    /// Fires a fault, takes an own row, tells the context.
+    @inline(never) private func prepareRow() {
+        if state.contains(.fault) { fire() }
+        if !state.contains(.ownRow) || state.contains(.sharedRow) { takeOwnRow() }
+        noteChange()
+    }
+
+    /// Copies the row, so that nobody else sees what is written; what was there stays as the base of the changes.
+    final func takeOwnRow() {
+        setRow(Row(OwnRow.copy(of: currentRow)))
+        state.remove(.sharedRow)
+    }
+
+    /// Tells the context that the object changed in this event, and that a save has something to do.
+    final func noteChange() {
+        if state.contains(.touched) || state.contains(.loading) { return }
+        registeredContext?.tracker.noteChange(of: self)
+    }
+
+    /// The slots changed since the last save.
+    final var changedSlots: SlotMask {
+        var mask = SlotMask(low: UInt64(changed & 0x7fff_ffff))
+        if changed >> 31 != 0 { mask.formUnion(extras.highChanges) }
+        return mask
+    }
+
+    final func setChangedSlots(_ mask: SlotMask) {
+        changed = 0
+        existingExtras?.highChanges = SlotMask()
+        mask.forEach { slot in
+            if slot < 31 { changed |= 1 << UInt32(slot) } else { noteHighChange(slot) }
+        }
+    }
+
+    final func isChanged(_ slot: Int) -> Bool {
+        slot < 31 ? changed & (1 << UInt32(slot)) != 0 : existingExtras?.highChanges.contains(slot) ?? false
+    }
+}

@@ -1,0 +1,115 @@
+import CShims
+import Foundation
+
+/// An object of the graph: one row of a store, faulted in when it is first used, tracked when it is changed.
+///
+/// Subclasses declare their properties over typed accessors (`Attribute`, `ToOne`, `ToMany`, `OrderedToMany`) and need no initialiser:
+///
+/// ```swift
+/// final class Song: NSManagedObject {
+///     private static let titleKey = Attribute<String?>("title")
+///     var title: String? {
+///         get { self[Song.titleKey] }
+///         set { self[Song.titleKey] = newValue }
+///     }
+/// }
+/// ```
+///
+/// > Concurrency: An object belongs to its context and is used on that context's queue only. It may be released on any thread.
+open class NSManagedObject: NSObject {
+    // NB: 56 bytes with the object header, which malloc serves from a 64-byte chunk; one more field would cost 16.
+    // NB: @exclusivity(unchecked): an open class' public storage is otherwise checked dynamically at each access. Objects are confined to
+    // their context's queue, and no access below spans a call to user code.
+    @exclusivity(unchecked) @usableFromInline final var row: UnsafeMutableRawPointer
+    @exclusivity(unchecked) @usableFromInline final var owner: AnyObject
+    @exclusivity(unchecked) @usableFromInline final var scope: EntityScope
+    /// The primary key; negative while it is temporary, 0 in no context.
+    @exclusivity(unchecked) final var key: Int64
+    @exclusivity(unchecked) @usableFromInline final var state: ObjectState
+    /// Slots changed since the last save: bits 0 to 30, and bit 31 when the extras have more.
+    @exclusivity(unchecked) final var changed: UInt32 = 0
+
+    /// Creates an object of `entity` with the entity's default values and inserts it into `context`.
+    ///
+    /// With a context the object is among its `insertedObjects` at once, has a temporary ID, and gets `awakeFromInsert()`. Without one it
+    /// can be filled and inserted later with `insert(_:)`.
+    ///
+    /// - Precondition: `entity` is not abstract; its class is this class or a superclass of it.
+    public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+        if let construction = Construction.take(for: entity) {
+            (row, owner, scope, key, state) = (
+                construction.row.bytes, construction.row.owner, construction.scope, construction.key, construction.state
+            )
+            super.init()
+            return
+        }
+        entity.prepareForUse()
+        precondition(
+            !entity.isAbstract,
+            "\(entity.name ?? "?") is an abstract entity: insert an object of one of its subentities."
+        )
+        let own = entity.shape.defaults.copy(keepsBase: false)
+        (row, owner, key, state) = (own.bytes, own, 0, [.ownRow, .detached])
+        scope = EntityScope.detached(entity)
+        super.init()
+        context?.insert(self)
+    }
+
+    /// Makes the instances that a fetch or a fault needs. Not for callers: an object is made with `init(context:)`.
+    public required convenience init(_ construction: ManagedObjectConstruction) {
+        self.init(entity: construction.entity, insertInto: construction.context)
+    }
+
+    deinit {
+        if state.contains(.registered) { scope.registry?.remove(self) }
+    }
+
+    // The hooks stand here because on Linux a method of an extension cannot be overridden.
+
+    /// The object was just inserted: the place for values that a default cannot say. Called once in its life.
+    open func awakeFromInsert() {}
+    /// The object's values were just read, after being a fault. Changes made here are not tracked.
+    open func awakeFromFetch() {}
+    /// The object's values were set back or replaced as a whole.
+    open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
+    /// The object is about to be deleted; its relationships are still whole.
+    open func prepareForDeletion() {}
+    /// The context is about to save this object. A change made here is saved too, and makes the context ask again.
+    open func willSave() {}
+    /// The context has saved this object.
+    open func didSave() {}
+    /// The object is about to drop its values.
+    open func willTurnIntoFault() {}
+    /// The object has dropped its values.
+    open func didTurnIntoFault() {}
+
+    /// Checks one value against the model, before it is saved. Override to add rules: call super, then throw `CocoaError` or change `value`.
+    ///
+    /// - Throws: a `CocoaError` with a validation code that names object, key and value.
+    open func validateValue(_ value: inout Any?, forKey key: String) throws { try validateAgainstModel(value, forKey: key) }
+    /// Checks a new object before it is saved. Call super first.
+    open func validateForInsert() throws { try validateProperties() }
+    /// Checks a changed object before it is saved. Call super first.
+    open func validateForUpdate() throws { try validateProperties() }
+    /// Checks an object that is about to be deleted. Call super first.
+    open func validateForDelete() throws { try validateDeletion() }
+
+    /// The value of a property by name: numbers as `NSNumber`, a to-many as a set of objects. Fires a fault.
+    ///
+    /// - Precondition: the entity has a property of that name.
+    open func value(forKey key: String) -> Any? { storedValue(forKey: key) }
+    /// Sets a property by name, with everything its typed accessor does.
+    ///
+    /// - Precondition: the entity has a property of that name, and the value is of its type.
+    open func setValue(_ value: Any?, forKey key: String) { setStoredValue(value, forKey: key) }
+
+    /// Objects are equal when they are the same object.
+    public final override func isEqual(_ object: Any?) -> Bool { (object as AnyObject?) === self }
+    public final override var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) >> 4 }
+
+    open override var description: String { debugText }
+}
+
+/// Explicitly not Sendable, as Apple's: pass `objectID` to another queue and look the object up there.
+@available(*, unavailable)
+extension NSManagedObject: @unchecked Sendable {}

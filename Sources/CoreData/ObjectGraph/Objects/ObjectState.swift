@@ -1,0 +1,42 @@
+/// The condition of an object, in one word so that an accessor tests it with one instruction.
+@usableFromInline struct ObjectState: OptionSet, Sendable {
+    @usableFromInline let rawValue: UInt32
+    @usableFromInline @inline(__always) init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// In its context's identity tables.
+    static let registered = Self(rawValue: 1)
+    /// What the next save does with it.
+    static let inserted = Self(rawValue: 1 << 1)
+    static let updated = Self(rawValue: 1 << 2)
+    static let deleted = Self(rawValue: 1 << 3)
+    /// A fault: `awakeFromFetch` is still to come. With a row, firing needs no statement.
+    @usableFromInline static let fault = Self(rawValue: 1 << 4)
+    /// The row is an `OwnRow`; otherwise it is in a batch.
+    @usableFromInline static let ownRow = Self(rawValue: 1 << 5)
+    /// The own row is shared, with the row cache or another context: copy before writing.
+    static let sharedRow = Self(rawValue: 1 << 6)
+    /// The owner is an `ObjectExtras`, which holds the row's owner.
+    @usableFromInline static let extras = Self(rawValue: 1 << 7)
+    /// No values yet; only together with `fault`.
+    static let rowless = Self(rawValue: 1 << 8)
+    /// In the tracker's list of objects with changes.
+    static let listed = Self(rawValue: 1 << 9)
+    /// In the tracker's list of the current event.
+    static let touched = Self(rawValue: 1 << 10)
+    /// In no context: never inserted, or its context is done with it.
+    static let detached = Self(rawValue: 1 << 11)
+    /// Values are being put in: nothing is tracked.
+    static let loading = Self(rawValue: 1 << 12)
+    /// Its delete has been propagated along its relationships.
+    static let propagated = Self(rawValue: 1 << 13)
+    /// The store had no row for it when it fired.
+    static let inaccessible = Self(rawValue: 1 << 14)
+    /// `detectConflicts(for:)`: takes part in optimistic locking though unchanged.
+    static let locked = Self(rawValue: 1 << 15)
+
+    /// The next save has something to do.
+    static let pending: Self = [.inserted, .updated, .deleted]
+    /// What must be looked at before a write goes straight into the row.
+    static let writeMask: Self = [.ownRow, .sharedRow, .fault, .touched]
+    static let writable: Self = [.ownRow, .touched]
+}

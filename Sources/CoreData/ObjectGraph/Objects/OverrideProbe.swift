@@ -1,0 +1,50 @@
+import Foundation
+
+/// Tells whether a class overrides a hook, so that the hook is called only where it does something.
+///
+/// NB: Swift has no way to ask. What there is: a class' metadata ends in a table of its methods, and an inherited method has the same entry
+/// in both classes. The entry's place is found by comparing a class that overrides the hook with one that overrides nothing. Where the
+/// comparison gives no single place, every class counts as overriding.
+enum OverrideProbe {
+    private class Plain: NSManagedObject {}
+
+    private class ValidateValue: NSManagedObject {
+        override func validateValue(_ value: inout Any?, forKey key: String) throws {}
+    }
+
+    private static let validateValueEntry = entry(of: ValidateValue.self)
+
+    static func overridesValidateValue(_ objectClass: NSManagedObject.Type) -> Bool { overrides(validateValueEntry, objectClass) }
+
+    private static func overrides(_ entry: Int?, _ objectClass: NSManagedObject.Type) -> Bool {
+        guard let entry else { return true }
+        return word(entry, objectClass) != word(entry, NSManagedObject.self)
+    }
+
+    private static func entry(of probe: NSManagedObject.Type) -> Int? {
+        let entries = (firstMethod..<wordCount).filter {
+            word($0, probe) != word($0, NSManagedObject.self) && word($0, Plain.self) == word($0, NSManagedObject.self)
+        }
+        return entries.count == 1 ? entries[0] : nil
+    }
+
+    // The words before hold kind, superclass, flags, sizes and the descriptor, which differ between all classes.
+    private static let firstMethod = 7
+
+    /// The size of NSManagedObject's metadata behind its address point, in words: the class size less the address point, as the metadata says.
+    private static let wordCount: Int = {
+        let metadata = OverrideProbe.metadata(NSManagedObject.self)
+        let size = metadata.load(fromByteOffset: 32, as: UInt32.self)
+        let addressPoint = metadata.load(fromByteOffset: 36, as: UInt32.self)
+        return Int(size - addressPoint) / MemoryLayout<UInt>.size
+    }()
+
+    private static func word(_ index: Int, _ objectClass: NSManagedObject.Type) -> UInt {
+        metadata(objectClass).load(fromByteOffset: index * MemoryLayout<UInt>.size, as: UInt.self)
+    }
+
+    /// A class' metadata is what its metatype points to; that of a subclass begins with all of its superclass' entries.
+    private static func metadata(_ objectClass: NSManagedObject.Type) -> UnsafeRawPointer {
+        unsafeBitCast(objectClass, to: UnsafeRawPointer.self)
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+
+/// Everything that one save changes, frozen: rows by reference, in a stable order.
+struct ChangeSet: Sendable {
+    struct Insert: Sendable {
+        let row: Row
+        /// The object's key so far; temporary, or permanent when its ID was obtained before the save.
+        let key: Int64
+    }
+
+    struct Update: Sendable {
+        let row: Row
+        let key: Int64
+        /// What the changes are measured against; nil where the object's row was never read.
+        let base: Row?
+        /// The slots to write; empty where only the version advances.
+        let slots: SlotMask
+    }
+
+    struct Delete: Sendable {
+        let key: Int64
+        let base: Row?
+    }
+
+    /// The changes to objects of one entity in one store.
+    struct Group: Sendable {
+        let entity: NSEntityDescription
+        /// 0 for inserts that no store has been chosen for.
+        let store: Int32
+        var inserts: ContiguousArray<Insert> = []
+        var updates: ContiguousArray<Update> = []
+        var deletes: ContiguousArray<Delete> = []
+        /// Rows that did not change but must be as they were read: `detectConflicts(for:)`.
+        var locks: ContiguousArray<Delete> = []
+    }
+
+    /// The difference of a to-many relationship that no row of a member says: many-to-many, or without an inverse.
+    struct LinkChange: Sendable {
+        let relationship: NSRelationshipDescription
+        let owner: RowReference
+        let added: [RowReference]
+        let removed: [RowReference]
+    }
+
+    /// Places in an ordered relationship, for members whose own rows are not written.
+    struct PositionChange: Sendable {
+        let relationship: NSRelationshipDescription
+        let owner: RowReference
+        let places: [(member: RowReference, position: Int64)]
+    }
+
+    var groups: [Group] = []
+    var links: [LinkChange] = []
+    var positions: [PositionChange] = []
+
+    var isEmpty: Bool { groups.isEmpty && links.isEmpty && positions.isEmpty }
+}
+
+/// What became of a change set.
+struct SaveReceipt: Sendable {
+    /// For each group, in order: the store, and the permanent keys of its inserts.
+    struct Group: Sendable {
+        var store: Int32
+        var insertedKeys: ContiguousArray<Int64> = []
+    }
+    var groups: [Group] = []
+}
+
+/// A row that was not what the save was measured against.
+struct RowConflict: Sendable {
+    let reference: RowReference
+    /// The row now, as the cache has it or as the store has it; nil where it was deleted.
+    let current: Row?
+    let currentVersion: Int32
+    let baseVersion: Int32
+    /// Whether the store itself was ahead of the row cache.
+    let isStoreAhead: Bool
+}
+
+/// A save that met rows changed by others. Nothing was written.
+struct SaveConflicts: Error {
+    let conflicts: [RowConflict]
+}

@@ -1,0 +1,177 @@
+import Foundation
+
+/// What a frozen entity means for rows and objects: which property is which slot, the defaults, what must not be null.
+///
+/// One per entity; immutable.
+// Immutable after init; the descriptions that it refers to are frozen.
+final class EntityShape: @unchecked Sendable {
+    /// Where a property's value is.
+    enum Place {
+        case attribute(slot: Int, NSAttributeDescription)
+        case toOne(slot: Int, NSRelationshipDescription)
+        case toMany(index: Int, NSRelationshipDescription)
+        case transient(NSPropertyDescription)
+    }
+
+    // The entity owns its shape.
+    unowned let entity: NSEntityDescription
+    let layout: EntityLayout
+    let places: [String: Place]
+    /// By slot; nil for the positions in ordered relationships.
+    let attributes: [NSAttributeDescription?]
+    let toOnes: [NSRelationshipDescription?]
+    /// For each to-one slot whose inverse is ordered, the slot of the position.
+    let positionSlots: [Int: Int]
+    let toManys: [NSRelationshipDescription]
+    /// Null bits that a valid object has clear, in words of 32.
+    let mandatoryBits: [UInt32]
+    let transientAttributes: [NSAttributeDescription]
+    /// Stored attributes with validation predicates.
+    let restricted: [NSPropertyDescription]
+    /// The row of a new object.
+    let defaults: OwnRow
+    /// The row of an object without values.
+    let emptyRow: OwnRow
+
+    init(_ entity: NSEntityDescription) {
+        self.entity = entity
+        let stored = Self.storedProperties(of: entity)
+        layout = .interned(stored.map { EntityLayout.Slot(name: $0.name, kind: $0.kind) })
+        attributes = stored.map { $0.property as? NSAttributeDescription }
+        toOnes = stored.map { $0.kind == .reference ? $0.property as? NSRelationshipDescription : nil }
+        toManys = entity.properties.compactMap { $0 as? NSRelationshipDescription }
+            .filter { $0.isToMany && !$0.isTransient }.sorted { $0.name < $1.name }
+        positionSlots = Self.positionSlots(in: stored)
+        mandatoryBits = Self.mandatoryBits(of: stored)
+        transientAttributes = entity.properties.compactMap { $0 as? NSAttributeDescription }.filter(\.isTransient)
+        restricted = entity.properties.filter { $0 is NSAttributeDescription && !$0.validationPredicates.isEmpty }
+        emptyRow = .empty(layout)
+        defaults = .empty(layout)
+        places = Self.places(stored, toManys, entity)
+        for (slot, attribute) in attributes.enumerated() {
+            guard let attribute, let value = attribute.defaultValue else { continue }
+            defaults.store(SlotValue(value, for: attribute), at: slot)
+        }
+    }
+
+    func isMandatory(_ slot: Int) -> Bool { mandatoryBits[slot / 32] & (1 << UInt32(slot % 32)) != 0 }
+
+    private struct Stored {
+        let name: String
+        let kind: SlotKind
+        let property: NSPropertyDescription
+    }
+
+    /// The properties that have slots, a superentity's first, so that a subentity's slots begin with its parent's.
+    private static func storedProperties(of entity: NSEntityDescription) -> [Stored] {
+        entity.inheritanceChain.flatMap { level -> [Stored] in
+            let properties = level.declaredProperties.filter { !$0.isTransient }.sorted { $0.name < $1.name }
+            let stored = properties.compactMap { property in
+                slotKind(of: property).map { Stored(name: property.name, kind: $0, property: property) }
+            }
+            let positions = stored.filter { $0.kind == .reference && hasOrderedInverse($0.property) }
+                // No property can have this name: a blank is not allowed in one.
+                .map { Stored(name: "\($0.name) position", kind: .position, property: $0.property) }
+            return stored + positions
+        }
+    }
+
+    private static func hasOrderedInverse(_ property: NSPropertyDescription) -> Bool {
+        guard let inverse = (property as? NSRelationshipDescription)?.inverseRelationship else { return false }
+        return inverse.isToMany && inverse.isOrdered
+    }
+
+    private static func slotKind(of property: NSPropertyDescription) -> SlotKind? {
+        if let relationship = property as? NSRelationshipDescription { return relationship.isToMany ? nil : .reference }
+        guard let attribute = property as? NSAttributeDescription else { return nil }
+        switch attribute.attributeType {
+        case .integer16AttributeType: return .int16
+        case .integer32AttributeType: return .int32
+        case .integer64AttributeType: return .int64
+        case .booleanAttributeType: return .boolean
+        case .floatAttributeType: return .float
+        case .doubleAttributeType: return .double
+        case .dateAttributeType: return .date
+        case .stringAttributeType: return .string
+        case .binaryDataAttributeType: return .binary
+        case .UUIDAttributeType: return .uuid
+        // Declared, and refused when a store is added; until then an object of such an entity simply lacks the value.
+        default: return nil
+        }
+    }
+
+    private static func positionSlots(in stored: [Stored]) -> [Int: Int] {
+        var slots: [Int: Int] = [:]
+        for (slot, property) in stored.enumerated() where property.kind == .position {
+            slots[stored.firstIndex { $0.name == property.property.name } ?? slot] = slot
+        }
+        return slots
+    }
+
+    private static func mandatoryBits(of stored: [Stored]) -> [UInt32] {
+        var bits = [UInt32](repeating: 0, count: (stored.count + 31) / 32)
+        for (slot, property) in stored.enumerated() where property.kind != .position && !property.property.isOptional {
+            bits[slot / 32] |= 1 << UInt32(slot % 32)
+        }
+        return bits
+    }
+
+    private static func places(
+        _ stored: [Stored],
+        _ toManys: [NSRelationshipDescription],
+        _ entity: NSEntityDescription
+    ) -> [String: Place] {
+        var places: [String: Place] = [:]
+        for (slot, property) in stored.enumerated() where property.kind != .position {
+            if let attribute = property.property as? NSAttributeDescription {
+                places[property.name] = .attribute(slot: slot, attribute)
+            } else if let relationship = property.property as? NSRelationshipDescription {
+                places[property.name] = .toOne(slot: slot, relationship)
+            }
+        }
+        for (index, relationship) in toManys.enumerated() { places[relationship.name] = .toMany(index: index, relationship) }
+        for property in entity.properties where property.isTransient { places[property.name] = .transient(property) }
+        return places
+    }
+}
+
+extension NSEntityDescription {
+    /// What the entity means for rows and objects. Freezes nothing by itself: the model must be frozen.
+    var shape: EntityShape {
+        // Set once, under the lock of the derivation; an `EntityShape` is the only thing ever put there.
+        unsafeDowncast(derived { EntityShape($0) }, to: EntityShape.self)
+    }
+}
+
+extension SlotValue {
+    /// The value of an attribute as its row holds it; `.null` for one that does not fit, which validation of the model reports.
+    init(_ value: Any, for attribute: NSAttributeDescription) {
+        switch (attribute.attributeType, value) {
+        case (.integer16AttributeType, _), (.integer32AttributeType, _), (.integer64AttributeType, _):
+            self = SlotValue.integer(from: value)
+        case (.booleanAttributeType, let flag as Bool): self = .boolean(flag)
+        case (.booleanAttributeType, let number as NSNumber): self = .boolean(number.boolValue)
+        case (.floatAttributeType, let number as Float): self = .float(number)
+        case (.floatAttributeType, let number as Double): self = .float(Float(number))
+        case (.floatAttributeType, let number as NSNumber): self = .float(number.floatValue)
+        case (.floatAttributeType, let number as Int): self = .float(Float(number))
+        case (.doubleAttributeType, let number as Double): self = .double(number)
+        case (.doubleAttributeType, let number as Float): self = .double(Double(number))
+        case (.doubleAttributeType, let number as NSNumber): self = .double(number.doubleValue)
+        case (.doubleAttributeType, let number as Int): self = .double(Double(number))
+        case (.dateAttributeType, let date as Date): self = .date(date)
+        case (.stringAttributeType, let text as String): self = .string(text)
+        case (.binaryDataAttributeType, let data as Data): self = .binary(data)
+        case (.UUIDAttributeType, let uuid as UUID): self = .uuid(uuid)
+        default: self = .null
+        }
+    }
+
+    private static func integer(from value: Any) -> SlotValue {
+        switch value {
+        case let number as NSNumber: .integer(number.int64Value)
+        case let number as any BinaryInteger: .integer(Int64(clamping: number))
+        default: .null
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import Predicates
+
+/// A fetch as a value: what goes down from a context, instead of the request that a user may change meanwhile.
+struct FetchQuery {
+    var entity: NSEntityDescription
+    var includesSubentities = true
+    var predicate: PredicateTree?
+    var sortDescriptors: [NSSortDescriptor] = []
+    var limit = 0
+    var offset = 0
+    /// Rows that do not count, whatever they hold: the context answers for them itself.
+    var excludedKeys: [Int64] = []
+    /// The numbers of the stores to ask; nil for all.
+    var stores: Set<Int32>?
+}
+
+/// Rows that a fetch gives, in order: part of one batch, of one concrete entity.
+struct RowRun {
+    let batch: RowBatch
+    let range: Range<Int>
+    let entity: NSEntityDescription
+    let store: Int32
+    /// Rows that the cache knows already, to be used instead of those in the range; empty where there is none.
+    let known: [Row?]
+}
+
+/// One row of a to-many relationship.
+struct RelatedRow {
+    /// The owner's key.
+    let owner: Int64
+    let row: Row
+    let reference: RowReference
+    /// The place in an ordered relationship.
+    let position: Int64?
+}

@@ -1,0 +1,85 @@
+import Foundation
+
+/// What a fetch can give: managed objects, object IDs, numbers, dictionaries.
+public protocol NSFetchRequestResult: NSObjectProtocol {}
+
+extension NSManagedObjectID: NSFetchRequestResult {}
+extension NSDictionary: NSFetchRequestResult {}
+extension NSNumber: NSFetchRequestResult {}
+
+/// The form of a fetch's results.
+public struct NSFetchRequestResultType: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    public static let managedObjectResultType: Self = []
+    public static let managedObjectIDResultType = Self(rawValue: 1)
+    public static let dictionaryResultType = Self(rawValue: 2)
+    public static let countResultType = Self(rawValue: 4)
+}
+
+/// Which objects to fetch, in which order, and how much of them.
+///
+/// NB: the parameter is not constrained to `NSFetchRequestResult` as Apple's is: without Objective-C, `any NSFetchRequestResult` does not
+/// conform to its own protocol, and `NSFetchRequest<any NSFetchRequestResult>` could not be written.
+open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
+    /// The entity to fetch.
+    open var entity: NSEntityDescription? {
+        didSet { nameAsGiven = nil }
+    }
+    private var nameAsGiven: String?
+
+    /// The name of the entity, resolved when the request is executed.
+    open var entityName: String? { entity?.name ?? nameAsGiven }
+
+    /// Which objects; nil for all of the entity.
+    open var predicate: NSPredicate?
+    /// The order; nil or empty for none in particular.
+    open var sortDescriptors: [NSSortDescriptor]?
+    /// At most so many results; 0 for all.
+    open var fetchLimit = 0
+    /// So many results are passed over.
+    open var fetchOffset = 0
+    open var resultType: NSFetchRequestResultType = .managedObjectResultType
+    /// Whether objects of subentities are results too.
+    open var includesSubentities = true
+    /// Whether rows are read along, so that firing a result needs no statement.
+    open var includesPropertyValues = true
+    /// Whether results are faults: their values at hand, `awakeFromFetch` still to come.
+    open var returnsObjectsAsFaults = true
+    open var relationshipKeyPathsForPrefetching: [String]?
+    /// Whether unsaved changes of the context count.
+    open var includesPendingChanges = true
+    open var returnsDistinctResults = false
+    open var propertiesToFetch: [Any]?
+    open var fetchBatchSize = 0
+    /// Whether objects that the context already has take the fetched values.
+    open var shouldRefreshRefetchedObjects = false
+    open var propertiesToGroupBy: [Any]?
+    open var havingPredicate: NSPredicate?
+
+    /// A request for the entity of `ResultType`, where that is a class of managed objects; else `entity` is to be set.
+    public override init() { super.init() }
+
+    /// A request for the entity of that name in the model of the context that executes it.
+    public convenience init(entityName: String) {
+        self.init()
+        nameAsGiven = entityName
+    }
+
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = NSFetchRequest<ResultType>()
+        copy.entity = entity
+        copy.nameAsGiven = nameAsGiven
+        copy.affectedStores = affectedStores
+        (copy.predicate, copy.sortDescriptors) = (predicate, sortDescriptors)
+        (copy.fetchLimit, copy.fetchOffset, copy.fetchBatchSize) = (fetchLimit, fetchOffset, fetchBatchSize)
+        (copy.resultType, copy.includesSubentities) = (resultType, includesSubentities)
+        (copy.includesPropertyValues, copy.returnsObjectsAsFaults) = (includesPropertyValues, returnsObjectsAsFaults)
+        copy.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
+        (copy.includesPendingChanges, copy.returnsDistinctResults) = (includesPendingChanges, returnsDistinctResults)
+        (copy.propertiesToFetch, copy.propertiesToGroupBy) = (propertiesToFetch, propertiesToGroupBy)
+        (copy.shouldRefreshRefetchedObjects, copy.havingPredicate) = (shouldRefreshRefetchedObjects, havingPredicate)
+        return copy
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import SQLiteDriver
+
+/// Writes what no row says: pairs of many-to-many relationships, relationships without an inverse, and places in ordered ones.
+struct LinkWriter {
+    let store: SQLiteStore
+    let connection: Connection
+    let resolve: (RowReference) throws -> RowReference
+
+    func write(_ changes: StoreChanges) throws {
+        for link in changes.links { try write(link) }
+        for change in changes.positions { try write(change) }
+    }
+
+    private func toMany(_ relationship: NSRelationshipDescription) -> SQLToMany? {
+        store.schema.entityIfStored(relationship.entity)?.toMany[relationship.name]
+    }
+
+    private func run(_ sql: String, _ values: [SQLiteValue]) throws {
+        let statement = try connection.cached(sql)
+        defer { statement.resetAndClear() }
+        try statement.bind(values)
+        try statement.run()
+    }
+
+    private func write(_ link: ChangeSet.LinkChange) throws {
+        let owner = try resolve(link.owner)
+        switch toMany(link.relationship) {
+        case .joinTable(let name, let ownerColumn, let targetColumn, let order, let inverseOrder)?:
+            try removePairs(link, owner.key, "DELETE FROM \(name) WHERE \(ownerColumn) = ? AND \(targetColumn) = ?")
+            let orders = [order, inverseOrder].compactMap { $0 }
+            let names = ([ownerColumn, targetColumn] + orders).joined(separator: ", ")
+            let places = Array(repeating: "?", count: 2 + orders.count).joined(separator: ", ")
+            for target in link.added {
+                let marks = try orders.map { SQLiteValue.integer(try store.orderMarks.next(table: name, column: $0, connection)) }
+                try run(
+                    "INSERT OR IGNORE INTO \(name)(\(names)) VALUES(\(places))",
+                    [.integer(owner.key), .integer(try resolve(target).key)] + marks
+                )
+            }
+        case .reflexive(let name, let column, let other, let order)?:
+            try removePairs(
+                link,
+                owner.key,
+                "DELETE FROM \(name) WHERE (\(column), \(other)) = (?1, ?2) OR (\(column), \(other)) = (?2, ?1)"
+            )
+            try addReflexive(link, owner.key, name, column, other, order)
+        case .foreignKey(let table, let column, let entityColumn, _)?:
+            try writeForeignKeys(link, owner, table, column, entityColumn)
+        case nil: break
+        }
+    }
+
+    private func removePairs(_ link: ChangeSet.LinkChange, _ owner: Int64, _ sql: String) throws {
+        for target in link.removed { try run(sql, [.integer(owner), .integer(try resolve(target).key)]) }
+    }
+
+    private func addReflexive(
+        _ link: ChangeSet.LinkChange,
+        _ owner: Int64,
+        _ name: String,
+        _ column: String,
+        _ other: String,
+        _ order: String?
+    ) throws {
+        // Both ends know the pair; it is written once, in the direction of the smaller key.
+        for target in link.added {
+            let key = try resolve(target).key
+            let names = [column, other] + (order.map { [$0] } ?? [])
+            let mark = try order.map { [SQLiteValue.integer(try store.orderMarks.next(table: name, column: $0, connection))] } ?? []
+            let places = Array(repeating: "?", count: names.count).joined(separator: ", ")
+            try run(
+                "INSERT OR IGNORE INTO \(name)(\(names.joined(separator: ", "))) VALUES(\(places))",
+                [.integer(min(owner, key)), .integer(max(owner, key))] + mark
+            )
+        }
+    }
+
+    /// A to-many relationship without an inverse: its column is in the members' table.
+    private func writeForeignKeys(
+        _ link: ChangeSet.LinkChange,
+        _ owner: RowReference,
+        _ table: String,
+        _ column: String,
+        _ entityColumn: String?
+    ) throws {
+        let entity = entityColumn.map { ", \($0) = NULL" } ?? ""
+        for target in link.removed {
+            try run(
+                "UPDATE \(table) SET \(column) = NULL\(entity) WHERE Z_PK = ? AND \(column) = ?",
+                [.integer(try resolve(target).key), .integer(owner.key)]
+            )
+        }
+        let number = store.schema.number(ofEntityAt: owner.entity)
+        let setEntity = entityColumn.map { ", \($0) = \(number)" } ?? ""
+        for target in link.added {
+            try run(
+                "UPDATE \(table) SET \(column) = ?\(setEntity) WHERE Z_PK = ?",
+                [.integer(owner.key), .integer(try resolve(target).key)]
+            )
+        }
+    }
+
+    private func write(_ change: ChangeSet.PositionChange) throws {
+        let owner = try resolve(change.owner)
+        for (member, place) in change.places {
+            let key = try resolve(member).key
+            switch toMany(change.relationship) {
+            case .joinTable(let name, let ownerColumn, let targetColumn, let order?, _)?:
+                try run(
+                    "UPDATE \(name) SET \(order) = ? WHERE \(ownerColumn) = ? AND \(targetColumn) = ?",
+                    [.integer(place), .integer(owner.key), .integer(key)]
+                )
+                store.orderMarks.note(place, table: name, column: order)
+            case .foreignKey(let table, _, _, let order?)?:
+                try run("UPDATE \(table) SET \(order) = ? WHERE Z_PK = ?", [.integer(place), .integer(key)])
+                store.orderMarks.note(place, table: table, column: order)
+            default: break
+            }
+        }
+    }
+}

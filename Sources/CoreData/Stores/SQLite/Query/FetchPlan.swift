@@ -1,0 +1,63 @@
+import Predicates
+import SQLiteDriver
+
+/// One statement of a fetch: text, parameters, and what SQL could not say.
+///
+/// The text depends only on the shape of the query, never on its constants: it is the key of the statement cache.
+struct FetchPlan {
+    enum Result: Hashable, Sendable {
+        /// The columns of `SelectedColumns`.
+        case rows
+        /// `Z_PK` and `Z_ENT`.
+        case references
+        /// One number.
+        case count
+    }
+
+    let sql: String
+    let parameters: [SQLiteValue]
+    /// How to read a result row; only for `.rows`.
+    let columns: SelectedColumns
+    /// The conjuncts that are to be evaluated in memory for each row; nil when SQL says all. References and counts have no values to
+    /// evaluate with: when they come with a remainder, plan rows instead.
+    let remainder: PredicateTree?
+    /// Whether the caller has to sort: there is no ORDER BY.
+    let sortsInMemory: Bool
+
+    /// Whether limit and offset are left to the caller, because what he filters or sorts comes before them.
+    var limitsInMemory: Bool { remainder != nil || sortsInMemory }
+
+    /// Translates without what can be reused: for single uses. A store keeps a `PlanCache`.
+    init(_ query: FetchQuery, schema: SQLSchema, result: Result) throws {
+        try self.init(query, cache: PlanCache(schema: schema), result: result)
+    }
+
+    /// - Throws: `CocoaError.coreData` for a key path that does not exist, or a pattern that is no regular expression.
+    init(_ query: FetchQuery, cache: PlanCache, result: Result) throws {
+        let frame = cache.frame(entity: query.entity, includesSubentities: query.includesSubentities, result: result)
+        var condition = PredicateSQL(entity: frame.entity, cache: cache)
+        condition.text.sql = frame.entityFilter
+        condition.exclude(query.excludedKeys)
+        let untranslated = try query.predicate.map { try condition.writeConjuncts(of: $0) } ?? []
+        remainder = untranslated.isEmpty ? nil : untranslated.count == 1 ? untranslated[0] : .and(untranslated)
+        let order = result == .count ? "" : try condition.order(by: query.sortDescriptors)
+        sortsInMemory = order == nil
+        columns = frame.columns
+        let limit = remainder == nil && order != nil ? Self.limit(query) : SQLText()
+        let isLimitedCount = result == .count && !limit.sql.isEmpty
+        var text = isLimitedCount ? "SELECT COUNT(*) FROM (SELECT 1 FROM \(frame.entity.table) t0" : frame.select
+        text += condition.scopes[0].joinClauses
+        text += condition.text.sql
+        text += order ?? ""
+        text += limit.sql
+        if isLimitedCount { text += ")" }
+        sql = text
+        parameters = condition.text.parameters + limit.parameters
+    }
+
+    private static func limit(_ query: FetchQuery) -> SQLText {
+        let limit = SQLiteValue.integer(query.limit > 0 ? Int64(query.limit) : -1)
+        if query.offset > 0 { return SQLText(sql: " LIMIT ? OFFSET ?", parameters: [limit, .integer(Int64(query.offset))]) }
+        return query.limit > 0 ? SQLText(sql: " LIMIT ?", parameters: [limit]) : SQLText()
+    }
+}

@@ -1,0 +1,115 @@
+import Predicates
+
+/// The table that one SELECT is about, and what is joined to it to read key paths: each distinct prefix of a path once.
+struct SQLScope {
+    let alias: String
+    let entity: SQLEntity
+    /// The variable of a SUBQUERY that stands for a row.
+    var variable: String?
+    private var joins: [Join] = []
+
+    private struct Join {
+        let foreignKey: String
+        let table: String
+        let alias: String
+    }
+
+    init(alias: String, entity: SQLEntity, variable: String? = nil) {
+        self.alias = alias
+        self.entity = entity
+        self.variable = variable
+    }
+
+    var joinClauses: String {
+        joins.reduce(into: "") { $0 += " LEFT JOIN \($1.table) \($1.alias) ON \($1.alias).Z_PK = \($1.foreignKey)" }
+    }
+
+    /// The alias of the table that a foreign key leads to; `newAlias` where it is not joined yet.
+    ///
+    /// NB: a row's key is unique in the whole table, so the companion column with the target's entity is not needed.
+    mutating func join(_ table: String, on foreignKey: String, newAlias: String) -> String {
+        if let join = joins.first(where: { $0.foreignKey == foreignKey }) { return join.alias }
+        joins.append(Join(foreignKey: foreignKey, table: table, alias: newAlias))
+        return newAlias
+    }
+}
+
+/// Where a key path leads.
+enum KeyPathTarget {
+    case attribute(column: String, NSAttributeDescription)
+    /// A row: the text that gives its key, and its entity as the model declares it.
+    case row(key: String, NSEntityDescription)
+    case entityNumber(column: String)
+    /// A to-many relationship of the row with the key `owner`, and the keys that are then read from its elements.
+    case collection(SQLCollection, rest: ArraySlice<String>)
+}
+
+/// The contents of a to-many relationship of one row.
+struct SQLCollection {
+    /// The text that gives the key of the row.
+    let owner: String
+    let place: SQLToMany
+    let destination: SQLEntity
+}
+
+extension PredicateSQL {
+    /// Walks a key path from the row of a scope, joining what it passes.
+    ///
+    /// - Throws: `BeyondSQL`, or the error for a key that does not exist.
+    mutating func target(of keyPath: String, scope: Int) throws -> KeyPathTarget {
+        let isSingle = !keyPath.utf8.contains(UInt8(ascii: "."))
+        let keys = isSingle ? [keyPath] : keyPath.split(separator: ".").map(String.init)
+        var (key, entity) = row(of: scope)
+        for (index, name) in keys.enumerated() {
+            if name == "self" || name == "SELF" || (name == "objectID" && index == keys.count - 1) { continue }
+            // A row that is reached through a foreign key is joined only now that something is read from it.
+            let alias = try alias(of: key, entity, scope: scope)
+            if name == "entity" {
+                guard index == keys.count - 1 else { throw BeyondSQL() }
+                return .entityNumber(column: alias + ".Z_ENT")
+            }
+            guard let property = entity.propertiesByName[name] else { throw unknownKey(name, entity, in: keyPath) }
+            guard !property.isTransient, let stored = schema.entityIfStored(entity) else { throw BeyondSQL() }
+            if let relationship = property as? NSRelationshipDescription, relationship.isToMany {
+                let collection = try collection(relationship, owner: key, stored)
+                return .collection(collection, rest: keys[(index + 1)...])
+            }
+            guard let column = stored.columns[name] else { throw BeyondSQL() }
+            let text = alias + "." + column.name
+            if let attribute = property as? NSAttributeDescription {
+                // What a key reads from a value, such as the length of a text, SQL does not know.
+                guard index == keys.count - 1 else { throw BeyondSQL() }
+                return .attribute(column: text, attribute)
+            }
+            guard let relationship = property as? NSRelationshipDescription else { throw BeyondSQL() }
+            (key, entity) = (text, relationship.destination)
+        }
+        return .row(key: key, entity)
+    }
+
+    /// The row that a scope is about.
+    func row(of scope: Int) -> (key: String, entity: NSEntityDescription) {
+        (scopes[scope].alias + ".Z_PK", scopes[scope].entity.description)
+    }
+
+    private mutating func alias(of key: String, _ entity: NSEntityDescription, scope: Int) throws -> String {
+        if key == scopes[scope].alias + ".Z_PK" { return scopes[scope].alias }
+        guard let stored = schema.entityIfStored(entity) else { throw BeyondSQL() }
+        let candidate = "t\(nextAlias)"
+        let alias = scopes[scope].join(stored.table, on: key, newAlias: candidate)
+        if alias == candidate { nextAlias += 1 }
+        return alias
+    }
+
+    private func collection(_ relationship: NSRelationshipDescription, owner: String, _ entity: SQLEntity) throws -> SQLCollection {
+        guard let place = entity.toMany[relationship.name], let destination = schema.entityIfStored(relationship.destination) else {
+            throw BeyondSQL()
+        }
+        return SQLCollection(owner: owner, place: place, destination: destination)
+    }
+
+    private func unknownKey(_ key: String, _ entity: NSEntityDescription, in keyPath: String) -> CocoaError {
+        let path = key == keyPath ? "" : " (in the key path “\(keyPath)”)"
+        return .coreData(.coreData, "Entity \(entity.name ?? "") has no property “\(key)”\(path).")
+    }
+}

@@ -1,0 +1,70 @@
+/// What the plans of one store have in common, kept so that a small fetch pays only for its predicate.
+///
+/// One per store and schema; any thread may use it.
+final class PlanCache: Sendable {
+    let schema: SQLSchema
+    /// The coordinator's number for the store: objects of others equal none of this one. Nil when there is only one store.
+    let store: Int32?
+    private let frames: Lock<[Key: PlanFrame]>
+
+    init(schema: SQLSchema, store: Int32? = nil) {
+        self.schema = schema
+        self.store = store
+        frames = Lock([:])
+    }
+
+    func frame(entity: NSEntityDescription, includesSubentities: Bool, result: FetchPlan.Result) -> PlanFrame {
+        let key = Key(entity: entity.index, includesSubentities: includesSubentities, result: result)
+        return frames.withLock { frames in
+            if let frame = frames[key] { return frame }
+            let frame = PlanFrame(entity: entity, includesSubentities: includesSubentities, result: result, schema: schema)
+            frames[key] = frame
+            return frame
+        }
+    }
+
+    private struct Key: Hashable {
+        let entity: Int
+        let includesSubentities: Bool
+        let result: FetchPlan.Result
+    }
+}
+
+/// What a plan takes from its entity alone.
+struct PlanFrame: Sendable {
+    let entity: SQLEntity
+    /// `SELECT … FROM ZSONG t0`
+    let select: String
+    let columns: SelectedColumns
+    /// ` WHERE t0.Z_ENT = 2`, or nothing when every row of the table counts.
+    let entityFilter: String
+
+    init(entity: NSEntityDescription, includesSubentities: Bool, result: FetchPlan.Result, schema: SQLSchema) {
+        self.entity = schema.entity(for: entity)
+        switch result {
+        case .rows:
+            columns = SelectedColumns(
+                entity: entity,
+                includesSubentities: includesSubentities,
+                schema: schema,
+                alias: "t0",
+                firstColumn: 0
+            )
+            select = "SELECT \(columns.list) FROM \(self.entity.table) t0"
+        case .references:
+            columns = .none
+            select = "SELECT t0.Z_PK, t0.Z_ENT FROM \(self.entity.table) t0"
+        case .count:
+            columns = .none
+            select = "SELECT COUNT(*) FROM \(self.entity.table) t0"
+        }
+        entityFilter = Self.entityFilter(of: entity, includesSubentities, schema)
+    }
+
+    private static func entityFilter(of entity: NSEntityDescription, _ includesSubentities: Bool, _ schema: SQLSchema) -> String {
+        let wanted = includesSubentities ? schema.subtree(of: entity) : [schema.entity(for: entity)]
+        if wanted.count == schema.subtree(of: entity.rootEntity).count { return "" }
+        if wanted.count == 1 { return " WHERE t0.Z_ENT = \(wanted[0].number)" }
+        return " WHERE t0.Z_ENT IN (\(wanted.map { String($0.number) }.joined(separator: ", ")))"
+    }
+}

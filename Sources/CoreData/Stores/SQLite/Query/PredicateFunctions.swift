@@ -1,0 +1,103 @@
+import Predicates
+import SQLiteDriver
+import class Predicates.NSComparisonPredicate
+
+/// The functions and collations that the SQL of predicates and sort descriptors uses. Every connection of a store needs them.
+enum PredicateFunctions {
+    /// `cd_match(kind, options, pattern, text)`: 1, 0, or NULL when pattern or text is.
+    static let match = "cd_match"
+
+    static func register(on connection: Connection) throws {
+        try connection.defineFunction(match, argumentCount: 4, prepare: Matcher.init) { matcher, text in
+            text.isNull ? nil : text.withUTF8(matcher.matches)
+        }
+        for (folding, name) in collations {
+            try connection.defineCollation(name) { TextOrder.compare($0, $1, folding: folding) }
+        }
+        for (kind, name) in localizedCollations {
+            try connection.defineCollation(name) { SortComparison.compare(utf8: $0, $1, kind: kind) }
+        }
+        for name in triggerFunctions { try connection.defineNullFunction(name, argumentCount: 5) }
+    }
+
+    private static let collations: [(TextFolding, String)] = [
+        (.caseInsensitive, "cd_c"), (.diacriticInsensitive, "cd_d"), (.caseAndDiacriticInsensitive, "cd_cd"),
+    ]
+
+    private static let localizedCollations: [(SortKind, String)] = [
+        (.localized, "cd_localized"), (.localizedCaseInsensitive, "cd_localized_c"), (.localizedStandard, "cd_localized_standard"),
+    ]
+
+    /// The functions that the triggers of Apple's Core Data call.
+    private static let triggerFunctions = [
+        "NSCoreDataDATriggerUpdatedAffectedObjectValue", "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
+        "NSCoreDataTriggerUpdateAffectedObjectValue",
+    ]
+
+    /// The collation for texts that are compared with these options; nil for the default one.
+    static func collation(for options: NSComparisonPredicate.Options) -> String? {
+        let folding = folding(of: options)
+        return folding == .literal ? nil : "cd_" + letters(of: folding)
+    }
+
+    /// The collation for texts that are sorted like this; nil for the default one.
+    static func collation(for kind: SortKind) -> String? {
+        kind == .caseInsensitive ? "cd_c" : localizedCollations.first { $0.0 == kind }?.1
+    }
+
+    static func folding(of options: NSComparisonPredicate.Options) -> TextFolding {
+        if options.isEmpty || options.contains(.normalized) { return .literal }
+        switch (options.contains(.caseInsensitive), options.contains(.diacriticInsensitive)) {
+        case (true, true): return .caseAndDiacriticInsensitive
+        case (true, false): return .caseInsensitive
+        case (false, true): return .diacriticInsensitive
+        case (false, false): return .literal
+        }
+    }
+
+    /// As in the brackets of a format.
+    static func letters(of folding: TextFolding) -> String {
+        switch folding {
+        case .literal: ""
+        case .caseInsensitive: "c"
+        case .diacriticInsensitive: "d"
+        case .caseAndDiacriticInsensitive: "cd"
+        }
+    }
+}
+
+/// A compiled pattern.
+private enum Matcher {
+    case text(TextMatcher)
+    case regularExpression(RegularExpressionMatcher)
+
+    /// From the first arguments of `cd_match`; nil for a NULL and for a pattern that cannot be compiled.
+    init?(_ arguments: [FunctionArgument]) {
+        guard !arguments[2].isNull else { return nil }
+        let pattern = arguments[2].string
+        var options: NSComparisonPredicate.Options = []
+        if arguments[1].string.contains("c") { options.insert(.caseInsensitive) }
+        if arguments[1].string.contains("d") { options.insert(.diacriticInsensitive) }
+        switch arguments[0].string {
+        case "begins": self = .text(TextMatcher(kind: .beginsWith, options: options, pattern: pattern))
+        case "ends": self = .text(TextMatcher(kind: .endsWith, options: options, pattern: pattern))
+        case "contains": self = .text(TextMatcher(kind: .contains, options: options, pattern: pattern))
+        case "like": self = .text(TextMatcher(kind: .like, options: options, pattern: pattern))
+        default:
+            // Planning has compiled it once and reported what is wrong with it.
+            guard let matcher = try? RegularExpressionMatcher(pattern: pattern, options: options) else { return nil }
+            self = .regularExpression(matcher)
+        }
+    }
+
+    func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        switch self {
+        case .text(let matcher): matcher.matches(text)
+        case .regularExpression(let matcher): matcher.matches(text)
+        }
+    }
+}
+
+extension FunctionArgument {
+    fileprivate var string: String { withUTF8 { String(decoding: $0, as: UTF8.self) } }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Predicates
+import SQLiteDriver
+import class Predicates.NSExpression
+
+/// The predefined functions that SQLite computes as memory does: integers stay integers until they overflow, and a division by zero is nil.
+extension PredicateSQL {
+    mutating func operand(function name: String, _ arguments: [NSExpression]) throws -> SQLOperand {
+        switch name {
+        case "add:to:": return try arithmetic("+", arguments)
+        case "from:subtract:": return try arithmetic("-", arguments)
+        case "multiply:by:": return try arithmetic("*", arguments)
+        case "divide:by:": return try arithmetic("/", arguments)
+        case "modulus:by:": return try integers("%", arguments)
+        case "bitwiseAnd:with:": return try integers("&", arguments)
+        case "bitwiseOr:with:": return try integers("|", arguments)
+        case "leftshift:by:": return try integers("<<", arguments)
+        case "rightshift:by:": return try integers(">>", arguments)
+        case "chs:": return try negation(arguments)
+        case "now": return SQLOperand(SQLConstant(value: .real(Date().timeIntervalSinceReferenceDate), kind: .date))
+        case "castObject:toType:": return try cast(arguments)
+        case "noindex:": return try withoutIndex(arguments)
+        default: throw BeyondSQL()
+        }
+    }
+
+    private mutating func arithmetic(_ symbol: String, _ arguments: [NSExpression]) throws -> SQLOperand {
+        let operands = try numbers(arguments, count: 2)
+        // Integers may overflow into a double.
+        return SQLOperand(infix(operands[0], symbol, operands[1]), .real)
+    }
+
+    /// What works on integers only: with doubles, SQLite would cut the fraction off.
+    private mutating func integers(_ symbol: String, _ arguments: [NSExpression]) throws -> SQLOperand {
+        let operands = try numbers(arguments, count: 2)
+        guard operands.allSatisfy({ $0.kind == .integer }) else { throw BeyondSQL() }
+        return SQLOperand(infix(operands[0], symbol, operands[1]), .integer)
+    }
+
+    private mutating func negation(_ arguments: [NSExpression]) throws -> SQLOperand {
+        let number = try numbers(arguments, count: 1)[0]
+        return SQLOperand(prefix("(-", number.text, ")"), .real)
+    }
+
+    private mutating func withoutIndex(_ arguments: [NSExpression]) throws -> SQLOperand {
+        guard arguments.count == 1 else { throw BeyondSQL() }
+        let operand = try operand(arguments[0])
+        return SQLOperand(prefix("(+", operand.text, ")"), operand.kind)
+    }
+
+    /// A date is stored as the number that a cast makes of it.
+    private mutating func cast(_ arguments: [NSExpression]) throws -> SQLOperand {
+        guard arguments.count == 2, case .constant(let type as String) = arguments[1].tree else { throw BeyondSQL() }
+        let operand = try operand(arguments[0])
+        switch (type, operand.kind) {
+        case ("NSDate", .date): return operand
+        case ("NSNumber", .date): return SQLOperand(operand.text, .real)
+        case ("NSDate", .integer), ("NSDate", .real): return SQLOperand(operand.text, .date)
+        case ("NSNumber", .integer), ("NSNumber", .real), ("NSNumber", .float): return operand
+        default: throw BeyondSQL()
+        }
+    }
+
+    private mutating func numbers(_ arguments: [NSExpression], count: Int) throws -> [SQLOperand] {
+        guard arguments.count == count else { throw BeyondSQL() }
+        var operands: [SQLOperand] = []
+        for argument in arguments {
+            let operand = try operand(argument)
+            // NB: a decimal 10 is stored as an integer, by which SQLite divides without a remainder.
+            guard operand.kind.isNumber, operand.kind != .decimal else { throw BeyondSQL() }
+            operands.append(operand)
+        }
+        return operands
+    }
+
+    private func infix(_ left: SQLOperand, _ symbol: String, _ right: SQLOperand) -> SQLText {
+        var text = prefix("(", left.text, " ")
+        text.append(symbol)
+        text.append(" ")
+        text.append(right.text)
+        text.append(")")
+        return text
+    }
+
+    private func prefix(_ before: String, _ inner: SQLText, _ after: String) -> SQLText {
+        SQLText(sql: before + inner.sql + after, parameters: inner.parameters)
+    }
+}

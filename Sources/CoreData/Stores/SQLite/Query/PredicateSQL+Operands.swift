@@ -1,0 +1,101 @@
+import Predicates
+import SQLiteDriver
+import class Predicates.NSExpression
+
+extension PredicateSQL {
+    /// The value of an expression in SQL.
+    ///
+    /// - Throws: `BeyondSQL`, also for a collection; or the error for a key that does not exist.
+    mutating func operand(_ expression: NSExpression) throws -> SQLOperand {
+        switch expression.tree {
+        case .constant(let value): return try operand(constant: value)
+        case .function(let name, let arguments): return try operand(function: name, arguments)
+        case .keyPath(let base?, let path):
+            if case .subquery(let collection, let variable, let predicate) = base.tree, path == "@count" {
+                return try count(of: collection, variable: variable, where: predicate)
+            }
+        default: break
+        }
+        guard let target = try target(of: expression) else { throw BeyondSQL() }
+        return try operand(target)
+    }
+
+    /// Where an expression that names a row or a key path leads; nil for every other.
+    mutating func target(of expression: NSExpression) throws -> KeyPathTarget? {
+        switch expression.tree {
+        case .evaluatedObject: return rowTarget(0)
+        case .keyPath(nil, let path): return try target(of: path, scope: 0)
+        case .variable(let name): return scope(of: name).map(rowTarget)
+        case .keyPath(let base?, let path):
+            guard case .variable(let name) = base.tree, let scope = scope(of: name) else { return nil }
+            return try target(of: path, scope: scope)
+        default: return nil
+        }
+    }
+
+    func rowTarget(_ scope: Int) -> KeyPathTarget {
+        let (key, entity) = row(of: scope)
+        return .row(key: key, entity)
+    }
+
+    private func scope(of variable: String) -> Int? { scopes.lastIndex { $0.variable == variable } }
+
+    mutating func operand(_ target: KeyPathTarget) throws -> SQLOperand {
+        switch target {
+        case .attribute(let column, let attribute): return SQLOperand(column, try attribute.attributeType.kind)
+        case .row(let key, let entity): return SQLOperand(key, .row(root: entity.rootEntity.index))
+        case .entityNumber(let column): return SQLOperand(column, .entity)
+        case .collection(let collection, let rest): return try aggregate(rest, of: collection)
+        }
+    }
+
+    private func operand(constant value: Any?) throws -> SQLOperand {
+        guard let constant = constant(value) else { throw BeyondSQL() }
+        return SQLOperand(constant)
+    }
+
+    /// A constant as a parameter; nil for a list.
+    func constant(_ value: Any?) -> SQLConstant? {
+        switch PredicateConstant(value) {
+        case .scalar(let constant): constant
+        case .row(let reference): constant(reference)
+        case .entity(let entity):
+            SQLConstant(value: .integer(Int64(schema.numbering.number(of: entity) ?? 0)), kind: .entity)
+        case .list: nil
+        }
+    }
+
+    private func constant(_ reference: RowReference) -> SQLConstant {
+        let entities = scopes[0].entity.description.managedObjectModel.entitiesInIndexOrder
+        let isElsewhere = cache.store.map { $0 != reference.store && reference.key >= 0 } ?? false
+        guard !isElsewhere, entities.indices.contains(Int(reference.entity)) else { return .foreign }
+        return SQLConstant(value: .integer(reference.key), kind: .row(root: entities[Int(reference.entity)].rootEntity.index))
+    }
+}
+
+extension NSAttributeType {
+    fileprivate var kind: SQLKind {
+        get throws {
+            switch self {
+            case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .booleanAttributeType: .integer
+            case .doubleAttributeType: .real
+            case .floatAttributeType: .float
+            case .decimalAttributeType: .decimal
+            case .stringAttributeType: .text
+            case .dateAttributeType: .date
+            case .binaryDataAttributeType: .data
+            case .UUIDAttributeType: .uuid
+            case .URIAttributeType: .url
+            case .undefinedAttributeType, .transformableAttributeType, .objectIDAttributeType, .compositeAttributeType:
+                throw BeyondSQL()
+            }
+        }
+    }
+}
+
+extension EntityNumbering {
+    /// The number of an entity of this model; nil for others.
+    fileprivate func number(of entity: NSEntityDescription) -> Int? {
+        entities.contains { $0 === entity } ? self[entity] : nil
+    }
+}

@@ -1,0 +1,112 @@
+import Predicates
+import SQLiteDriver
+
+/// Translates predicates over one entity into the conditions of a statement, in SQL's three-valued logic: what `evaluate` with the
+/// semantics `.sql` answers, the condition answers.
+struct PredicateSQL {
+    let cache: PlanCache
+    /// What has been written.
+    var text = SQLText()
+    /// The tables of the statement, then those of the subselects that are being written, from the outside in.
+    var scopes: [SQLScope]
+    /// The number of the next alias.
+    var nextAlias = 1
+    private var depth = 0
+
+    var schema: SQLSchema { cache.schema }
+
+    init(entity: SQLEntity, cache: PlanCache) {
+        self.cache = cache
+        scopes = [SQLScope(alias: "t0", entity: entity)]
+    }
+
+    /// NB: "The maximum number of parameters in a statement" is 32,766 unless SQLite was built with another.
+    private static let maximumParameters = 30_000
+    private static let maximumDepth = 200
+
+    /// Writes rows off, few of them one by one, so that the texts of many fetches are the same.
+    mutating func exclude(_ keys: [Int64]) {
+        if keys.isEmpty { return }
+        beginConjunct()
+        text.append("t0.Z_PK NOT IN (")
+        if keys.count <= 8 {
+            text.append(parameters: keys.map(SQLiteValue.integer))
+        } else {
+            text.append("SELECT value FROM json_each(")
+            text.append(parameter: .text("[" + keys.map { String($0) }.joined(separator: ",") + "]"))
+            text.append(")")
+        }
+        text.append(")")
+    }
+
+    private mutating func beginConjunct() { text.append(text.sql.isEmpty ? " WHERE " : " AND ") }
+
+    /// Writes each conjunct that SQL can say; the others are the result.
+    mutating func writeConjuncts(of predicate: PredicateTree) throws -> [PredicateTree] {
+        var written: [SQLText] = []
+        var beyond: [PredicateTree] = []
+        var count = text.parameters.count
+        for conjunct in conjuncts(of: predicate) {
+            let untouched = scopes
+            do {
+                let condition = try apart { try $0.write(conjunct) }
+                guard count + condition.parameters.count <= Self.maximumParameters else { throw BeyondSQL() }
+                count += condition.parameters.count
+                written.append(condition)
+            } catch is BeyondSQL {
+                scopes = untouched
+                depth = 0
+                beyond.append(conjunct)
+            }
+        }
+        if !written.isEmpty {
+            beginConjunct()
+            text.append(written[...], separator: " AND ")
+        }
+        return beyond
+    }
+
+    private func conjuncts(of predicate: PredicateTree) -> [PredicateTree] {
+        switch predicate {
+        case .and(let parts): parts.flatMap(conjuncts)
+        case .constant(true): []
+        default: [predicate]
+        }
+    }
+
+    /// What `body` writes, kept apart from the rest.
+    mutating func apart(_ body: (inout PredicateSQL) throws -> Void) rethrows -> SQLText {
+        let outer = text
+        text = SQLText()
+        defer { text = outer }
+        try body(&self)
+        return text
+    }
+
+    /// - Throws: `BeyondSQL`, or an error for the user.
+    mutating func write(_ predicate: PredicateTree) throws {
+        depth += 1
+        guard depth <= Self.maximumDepth else { throw BeyondSQL() }
+        switch predicate {
+        case .constant(let value): text.append(value ? "1" : "0")
+        case .and(let parts): try write(parts, separator: " AND ", empty: "1")
+        case .or(let parts): try write(parts, separator: " OR ", empty: "0")
+        case .not(let part):
+            text.append("NOT (")
+            try write(part)
+            text.append(")")
+        case .comparison(let comparison): try write(comparison)
+        case .opaque: throw BeyondSQL()
+        }
+        depth -= 1
+    }
+
+    private mutating func write(_ parts: [PredicateTree], separator: String, empty: String) throws {
+        if parts.isEmpty { return text.append(empty) }
+        var written: [SQLText] = []
+        for part in parts { written.append(try apart { try $0.write(part) }) }
+        text.append("(")
+        text.append(written[...], separator: separator)
+        text.append(")")
+    }
+}

@@ -1,0 +1,38 @@
+import Predicates
+
+extension PredicateSQL {
+    /// ` ORDER BY …`, or nothing; nil when one of the descriptors cannot be said in SQL, and the order is the caller's affair.
+    ///
+    /// NULLs come first when ascending, as nil does in memory.
+    /// - Throws: the error for a key that does not exist.
+    mutating func order(by descriptors: [NSSortDescriptor]) throws -> String? {
+        let untouched = scopes
+        var order = ""
+        for descriptor in descriptors {
+            do {
+                order += order.isEmpty ? " ORDER BY " : ", "
+                order += try term(descriptor)
+            } catch is BeyondSQL {
+                scopes = untouched
+                return nil
+            }
+        }
+        return order
+    }
+
+    private mutating func term(_ descriptor: NSSortDescriptor) throws -> String {
+        let operand = try sortOperand(descriptor.sortKey)
+        // Parameters would stand behind those of the condition, but no key path has any.
+        guard descriptor.sortKind != .comparator, operand.text.parameters.isEmpty else { throw BeyondSQL() }
+        let collation = operand.kind == .text ? PredicateFunctions.collation(for: descriptor.sortKind) : nil
+        return operand.text.sql + (collation.map { " COLLATE " + $0 } ?? "") + (descriptor.ascending ? "" : " DESC")
+    }
+
+    private mutating func sortOperand(_ key: SortKey) throws -> SQLOperand {
+        switch key {
+        case .object: return SQLOperand("t0.Z_PK", .integer)
+        case .key(let path): return try operand(try target(of: path, scope: 0))
+        case .keyPath: throw BeyondSQL()
+        }
+    }
+}

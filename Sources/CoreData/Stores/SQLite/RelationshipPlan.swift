@@ -1,0 +1,54 @@
+import Foundation
+import SQLiteDriver
+
+/// The statement that reads a to-many relationship of many owners: owner, place, then the members' rows.
+struct RelationshipPlan {
+    static let ownersPerStatement = 500
+
+    let columns: SelectedColumns
+    private let head: String
+    private let ownerColumn: String
+    private let order: String
+
+    init?(_ relationship: NSRelationshipDescription, of owner: SQLEntity, schema: SQLSchema) {
+        guard let destination = relationship.destinationEntity, let toMany = owner.toMany[relationship.name] else { return nil }
+        columns = SelectedColumns(entity: destination, includesSubentities: true, schema: schema, alias: "t0", firstColumn: 2)
+        let table = schema.entity(for: destination).table
+        switch toMany {
+        case .foreignKey(_, let column, _, let orderColumn):
+            ownerColumn = "t0.\(column)"
+            order = orderColumn.map { "t0.\($0)" } ?? "NULL"
+            head = "SELECT \(ownerColumn), \(order), \(columns.list) FROM \(table) t0"
+        case .joinTable(let name, let own, let target, let orderColumn, _):
+            ownerColumn = "j.\(own)"
+            order = orderColumn.map { "j.\($0)" } ?? "NULL"
+            head = "SELECT \(ownerColumn), \(order), \(columns.list) FROM \(name) j JOIN \(table) t0 ON t0.Z_PK = j.\(target)"
+        case .reflexive(let name, let column, let other, let orderColumn):
+            // A pair may stand there in one direction or in both.
+            ownerColumn = "j.a"
+            order = orderColumn == nil ? "NULL" : "j.p"
+            let place = orderColumn ?? "NULL"
+            head = """
+                SELECT j.a, \(order), \(columns.list) FROM (SELECT \(column) AS a, \(other) AS b, \(place) AS p FROM \(name) UNION \
+                SELECT \(other), \(column), \(place) FROM \(name)) j JOIN \(table) t0 ON t0.Z_PK = j.b
+                """
+        }
+    }
+
+    /// The statement for so many owners: few are parameters of their own, many come as one JSON array, so that few texts are prepared.
+    func sql(ownerCount: Int) -> String {
+        let owners = ownerCount == 1 ? "= ?" : "IN (SELECT value FROM json_each(?))"
+        let places = order == "NULL" ? "" : ", \(order)"
+        return "\(head) WHERE \(ownerColumn) \(owners) ORDER BY \(ownerColumn)\(places), t0.Z_PK"
+    }
+
+    func parameters(_ owners: ArraySlice<Int64>) -> [SQLiteValue] {
+        if owners.count == 1, let owner = owners.first { return [.integer(owner)] }
+        return [.text("[\(owners.map(String.init).joined(separator: ","))]")]
+    }
+}
+
+extension NSRelationshipDescription {
+    /// The stored entity that declares the relationship.
+    func owner(in schema: SQLSchema) -> SQLEntity? { schema.entityIfStored(entity) }
+}

@@ -1,0 +1,128 @@
+import CSQLite
+import Foundation
+import Predicates
+import SQLiteDriver
+
+/// What a fetch leaves to be done in memory.
+struct FetchResidue {
+    /// What SQL could not say.
+    var predicate: PredicateTree?
+    var sorts = false
+    /// Limit and offset have not been applied.
+    var windows = false
+}
+
+extension SQLiteStore {
+    /// Gives the rows of a query in order; what is left to be done in memory, if anything.
+    func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? {
+        let plan = try FetchPlan(query, cache: plans, result: .rows)
+        try read(plan) { statement in
+            let reader = RowReader(statement, plan.columns, store: self)
+            try reader.run(body)
+        }
+        return Self.residue(of: plan)
+    }
+
+    private static func residue(of plan: FetchPlan) -> FetchResidue? {
+        guard plan.remainder != nil || plan.sortsInMemory else { return nil }
+        return FetchResidue(predicate: plan.remainder, sorts: plan.sortsInMemory, windows: true)
+    }
+
+    private func read<Result>(_ plan: FetchPlan, _ body: (Statement) throws -> Result) throws -> Result {
+        try reporting("fetch") {
+            try pool.read { connection in
+                let statement = try connection.cached(plan.sql)
+                defer { statement.resetAndClear() }
+                try statement.bind(plan.parameters)
+                SQLLog.note("parameters: \(plan.parameters)", level: 3)
+                return try body(statement)
+            }
+        }
+    }
+
+    /// The identities of a query's rows; nil where part of the query can only be answered with objects.
+    func references(_ query: FetchQuery) throws -> [RowReference]? {
+        let plan = try FetchPlan(query, cache: plans, result: .references)
+        guard Self.residue(of: plan) == nil else { return nil }
+        return try read(plan) { statement in
+            var references: [RowReference] = []
+            while try statement.step() { references.append(reference(statement.int(0), number: Int(statement.int(1)))) }
+            return references
+        }
+    }
+
+    private func reference(_ key: Int64, number: Int) -> RowReference {
+        RowReference(key: key, entity: Int32(schema.entity(numbered: number)?.description.index ?? 0), store: self.number)
+    }
+
+    /// The number of a query's rows; nil as for `references`.
+    func count(_ query: FetchQuery) throws -> Int? {
+        let plan = try FetchPlan(query, cache: plans, result: .count)
+        guard Self.residue(of: plan) == nil else { return nil }
+        return try read(plan) { try $0.step() ? Int($0.int(0)) : 0 }
+    }
+
+    /// The newest row of one key: the cached one, else the one in the file.
+    func row(for reference: RowReference) throws -> Row? {
+        let entity = model.entitiesInIndexOrder[Int(reference.entity)]
+        if let row = cache.row(root: entity.rootEntity.index, key: reference.key) { return row }
+        return try reporting("read a row") { try pool.read { try readRow(reference.key, entity, $0) } }
+    }
+
+    /// Reads a row past the cache, which then has it.
+    func readRow(_ key: Int64, _ entity: NSEntityDescription, _ connection: Connection) throws -> Row? {
+        let lookUp = lookUp(of: entity)
+        let statement = try connection.cached(lookUp.sql)
+        defer { statement.reset() }
+        sqlite3_bind_int64(statement.handle, 1, key)
+        var found: Row?
+        let reader = RowReader(statement, lookUp.columns, store: self)
+        try reader.run { run in
+            found = run.known.first.flatMap { $0 } ?? Row(run.batch, run.range.lowerBound)
+            cache.keep(run.batch)
+        }
+        return found
+    }
+
+    /// The rows of a to-many relationship for many owners, by owner and place.
+    func relatedRows(_ relationship: NSRelationshipDescription, owners: [Int64]) throws -> [RelatedRow] {
+        guard !owners.isEmpty, let owner = relationship.owner(in: schema),
+            let plan = RelationshipPlan(relationship, of: owner, schema: schema)
+        else { return [] }
+        return try reporting("read a relationship") {
+            try pool.read { connection in
+                var rows: [RelatedRow] = []
+                for start in stride(from: 0, to: owners.count, by: RelationshipPlan.ownersPerStatement) {
+                    let slice = owners[start..<min(start + RelationshipPlan.ownersPerStatement, owners.count)]
+                    try read(plan, slice, connection, into: &rows)
+                }
+                return rows
+            }
+        }
+    }
+
+    private func read(
+        _ plan: RelationshipPlan,
+        _ owners: ArraySlice<Int64>,
+        _ connection: Connection,
+        into rows: inout [RelatedRow]
+    ) throws {
+        let statement = try connection.cached(plan.sql(ownerCount: owners.count))
+        defer { statement.resetAndClear() }
+        for (offset, owner) in plan.parameters(owners).enumerated() { try statement.bind(owner, at: Int32(offset) + 1) }
+        var sides: [(owner: Int64, position: Int64?)] = []
+        var reader = RowReader(statement, plan.columns, from: 2, store: self)
+        reader.onRow = { sides.append(($0.int(0), $0.isNull(1) ? nil : $0.int(1))) }
+        var next = 0
+        var order: [RelatedRow] = []
+        try reader.run { run in
+            for (offset, index) in run.range.enumerated() {
+                let row = (run.known.isEmpty ? nil : run.known[offset]) ?? Row(run.batch, index)
+                let reference = RowReference(key: row.key, entity: Int32(run.entity.index), store: number)
+                order.append(RelatedRow(owner: sides[next].owner, row: row, reference: reference, position: sides[next].position))
+                next += 1
+            }
+        }
+        rows += order
+    }
+}

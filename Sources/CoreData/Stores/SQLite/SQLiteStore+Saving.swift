@@ -1,0 +1,98 @@
+import CSQLite
+import Foundation
+import SQLiteDriver
+
+extension SQLiteStore {
+    /// Writes changes in one transaction. `next` runs before the commit: where it throws, nothing is written here either.
+    ///
+    /// - Throws: `SaveConflicts` or a `CocoaError`; the file is as it was then.
+    func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> SaveRun {
+        do {
+            return try pool.write { connection in
+                let run = SaveRun(self, changes, connection)
+                try connection.transaction(.immediate) {
+                    try run.write()
+                    try next()
+                }
+                run.publish()
+                return run
+            }
+        } catch let error as SQLiteError {
+            orderMarks.forget()
+            throw CocoaError(error, url: url, doing: "save", default: .persistentStoreSave)
+        } catch {
+            orderMarks.forget()
+            throw error
+        }
+    }
+
+    /// Takes a block of primary keys; the first is returned. Runs in the caller's transaction.
+    func reserveKeys(_ count: Int, root: Int, _ connection: Connection) throws -> Int64 {
+        guard
+            case .integer(let highest)? = try connection.rows("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(Int64(root))])
+                .first?.first
+        else {
+            throw CocoaError.coreData(
+                .persistentStoreSave,
+                "Z_PRIMARYKEY of \(url?.path ?? "the store") has no row for entity number \(root)."
+            )
+        }
+        let statement = try connection.cached("UPDATE OR FAIL Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND Z_MAX = ?")
+        defer { statement.resetAndClear() }
+        try statement.bind([.integer(highest + Int64(count)), .integer(Int64(root)), .integer(highest)])
+        try statement.run()
+        return highest + 1
+    }
+
+    /// Takes a block of primary keys in a transaction of its own.
+    func reserveKeys(_ count: Int, for entity: NSEntityDescription) throws -> Int64 {
+        try reporting("reserve object IDs") {
+            try pool.write { connection in
+                try connection.transaction(.immediate) { try reserveKeys(count, root: schema.entity(for: entity).rootNumber, connection) }
+            }
+        }
+    }
+
+    func readVersion(_ key: Int64, _ entity: NSEntityDescription, _ connection: Connection) throws -> Int32? {
+        let statement = try connection.cached(saveStatements(entity).version)
+        defer { statement.reset() }
+        sqlite3_bind_int64(statement.handle, 1, key)
+        return try statement.step() ? Int32(truncatingIfNeeded: statement.int(0)) : nil
+    }
+
+    /// The statements of an entity, made at first use.
+    func saveStatements(_ entity: NSEntityDescription) -> SaveStatements {
+        entityStatements.withLock { known in
+            if let statements = known[entity.index]?.save { return statements }
+            let statements = SaveStatements(schema.entity(for: entity), shape: entity.shape)
+            known[entity.index, default: EntityStatements()].save = statements
+            return statements
+        }
+    }
+
+    /// The statement that reads one row of an entity.
+    func lookUp(of entity: NSEntityDescription) -> RowLookUp {
+        entityStatements.withLock { known in
+            if let lookUp = known[entity.index]?.lookUp { return lookUp }
+            let lookUp = RowLookUp(entity, schema)
+            known[entity.index, default: EntityStatements()].lookUp = lookUp
+            return lookUp
+        }
+    }
+
+    struct EntityStatements {
+        var save: SaveStatements?
+        var lookUp: RowLookUp?
+    }
+}
+
+/// The statement that reads one row by its key, whichever entity of the tree it is of.
+struct RowLookUp {
+    let sql: String
+    let columns: SelectedColumns
+
+    init(_ entity: NSEntityDescription, _ schema: SQLSchema) {
+        columns = SelectedColumns(entity: entity.rootEntity, includesSubentities: true, schema: schema, alias: "t0", firstColumn: 0)
+        sql = "SELECT \(columns.list) FROM \(schema.entity(for: entity).table) t0 WHERE t0.Z_PK = ?"
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import SQLiteDriver
+
+/// A store in an SQLite file with Core Data's schema.
+// Sendable: the pool and the cache do their own locking; metadata stands behind a lock; the rest is set before the store is shared.
+final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
+    let model: NSManagedObjectModel
+    let schema: SQLSchema
+    let pool: ConnectionPool
+    let cache: RowCache
+    let plans: PlanCache
+    let counter: StatementCounter
+    let orderMarks = OrderMarks()
+    let entityStatements = Lock<[Int: EntityStatements]>([:])
+    private let state: Lock<MetadataState>
+
+    struct MetadataState {
+        var metadata: StoreMetadata
+        var isChanged = false
+    }
+
+    init(
+        _ opened: OpenedFile,
+        model: NSManagedObjectModel,
+        number: Int32,
+        configurationName: String?,
+        url: URL,
+        options: [AnyHashable: Any]?
+    ) {
+        self.model = model
+        schema = opened.schema
+        pool = opened.pool
+        counter = opened.counter
+        plans = PlanCache(schema: opened.schema, store: number)
+        cache = RowCache(entityCount: model.entitiesInIndexOrder.count)
+        state = Lock(MetadataState(metadata: opened.metadata))
+        super.init(configurationName: configurationName, url: url, options: options)
+        self.number = number
+        identifier = opened.metadata.uuid
+    }
+
+    override var type: String { NSSQLiteStoreType }
+
+    override var metadata: [String: Any]! {
+        get { state.withLock { $0.metadata.dictionary } }
+        set {
+            state.withLock {
+                let uuid = $0.metadata.uuid
+                $0.metadata.dictionary = newValue ?? [:]
+                $0.metadata.uuid = uuid
+                $0.metadata.stamp(model: model, configuration: explicitConfiguration)
+                $0.isChanged = true
+            }
+        }
+    }
+
+    var explicitConfiguration: String? { configurationName == Self.defaultConfigurationName ? nil : configurationName }
+
+    /// The metadata to write, if it was changed since the last save.
+    var changedMetadata: StoreMetadata? { state.withLock { $0.isChanged ? $0.metadata : nil } }
+
+    func didWriteMetadata() { state.withLock { $0.isChanged = false } }
+
+    override func holds(_ entity: NSEntityDescription) -> Bool { schema.entityIfStored(entity) != nil }
+
+    func close() {
+        pool.close()
+        cache.forgetAll()
+    }
+
+    /// Runs `body`, turning an error of SQLite into one of Core Data.
+    func reporting<Result>(_ doing: String, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as SQLiteError { throw CocoaError(error, url: url, doing: doing) }
+    }
+}
+
+/// The highest place given out so far in each ordered relationship's column: what is appended goes behind it.
+final class OrderMarks {
+    private var marks: [String: Int64] = [:]
+    private var dataVersion: Int64?
+
+    /// The next place in a column. Called on the writing connection, in its transaction.
+    func next(table: String, column: String, _ connection: Connection) throws -> Int64 {
+        let name = "\(table).\(column)"
+        let mark: Int64
+        if let known = marks[name] {
+            mark = known
+        } else {
+            let row = try connection.rows("SELECT MAX(\(column)) FROM \(table)").first
+            if case .integer(let maximum)? = row?.first { mark = maximum } else { mark = OrderKeys.spacing }
+        }
+        marks[name] = mark + OrderKeys.spacing
+        return mark + OrderKeys.spacing
+    }
+
+    /// A place was given out by somebody else in this process.
+    func note(_ place: Int64, table: String, column: String) {
+        if let mark = marks["\(table).\(column)"], mark < place { marks["\(table).\(column)"] = place }
+    }
+
+    /// Forgets what other processes may have overtaken, or what a rollback took back.
+    func refresh(_ connection: Connection) throws {
+        let row = try connection.rows("PRAGMA data_version").first
+        guard case .integer(let version)? = row?.first, version != dataVersion else { return }
+        dataVersion = version
+        marks = [:]
+    }
+
+    func forget() { marks = [:] }
+}

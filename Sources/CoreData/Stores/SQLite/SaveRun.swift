@@ -1,0 +1,320 @@
+import CSQLite
+import Foundation
+import SQLiteDriver
+
+/// The part of a change set that one store takes.
+struct StoreChanges {
+    /// The groups, with their places in the whole change set.
+    var groups: [(index: Int, group: ChangeSet.Group)] = []
+    var links: [ChangeSet.LinkChange] = []
+    var positions: [ChangeSet.PositionChange] = []
+}
+
+/// Writes one store's part of a save, inside a transaction that the caller ends.
+///
+/// Deletes come first, so that what they free can be used again; then updates, inserts, and what joins them.
+final class SaveRun {
+    private let store: SQLiteStore
+    private let changes: StoreChanges
+    private let connection: Connection
+    private(set) var keys = KeyForwarding()
+    /// For each group, in order.
+    private(set) var insertedKeys: [ContiguousArray<Int64>] = []
+    private var conflicts: [RowConflict] = []
+    private var updatedRows: [RowCache.Saved] = []
+    private var published: [() -> Void] = []
+
+    init(_ store: SQLiteStore, _ changes: StoreChanges, _ connection: Connection) {
+        self.store = store
+        self.changes = changes
+        self.connection = connection
+    }
+
+    private func statements(_ entity: NSEntityDescription) -> SaveStatements { store.saveStatements(entity) }
+
+    /// Runs everything up to the commit.
+    ///
+    /// - Throws: `SaveConflicts`, `SQLiteError`, `CocoaError`; the transaction is to be rolled back then.
+    func write() throws {
+        try store.orderMarks.refresh(connection)
+        try reserveKeys()
+        let writer = StatementWriter(schema: store.schema, store: store.number, resolve: resolve)
+        for (_, group) in changes.groups {
+            try checkLocks(group)
+            try delete(group)
+        }
+        for (_, group) in changes.groups { try update(group, writer) }
+        if !conflicts.isEmpty { throw SaveConflicts(conflicts: conflicts) }
+        for (offset, (_, group)) in changes.groups.enumerated() { try insert(group, insertedKeys[offset], writer) }
+        try LinkWriter(store: store, connection: connection, resolve: resolve).write(changes)
+        if let metadata = store.changedMetadata { try metadata.write(to: connection) }
+    }
+
+    private func resolve(_ reference: RowReference) throws -> RowReference {
+        if reference.key < 0, let permanent = keys[reference.key] { return permanent }
+        if reference.key > 0, reference.store == store.number || reference.store == 0 { return reference }
+        throw CocoaError.coreData(
+            .managedObjectExternalRelationship,
+            "A relationship leads from store \(store.url?.lastPathComponent ?? "?") to an object of another store, or of none."
+        )
+    }
+}
+
+extension SaveRun {
+    /// Takes one block of keys for each root entity that gets new rows.
+    private func reserveKeys() throws {
+        var needed: [Int: Int] = [:]
+        for (_, group) in changes.groups {
+            needed[store.schema.entity(for: group.entity).rootNumber, default: 0] += group.inserts.count(where: { $0.key <= 0 })
+        }
+        var next: [Int: Int64] = [:]
+        for (root, count) in needed.sorted(by: { $0.key < $1.key }) where count > 0 {
+            next[root] = try store.reserveKeys(count, root: root, connection)
+        }
+        for (_, group) in changes.groups {
+            let root = store.schema.entity(for: group.entity).rootNumber
+            var own = ContiguousArray<Int64>()
+            own.reserveCapacity(group.inserts.count)
+            var key = next[root] ?? 0
+            for insert in group.inserts {
+                if insert.key > 0 { own.append(insert.key); continue }
+                own.append(key)
+                keys.insert(RowReference(key: key, entity: Int32(group.entity.index), store: store.number), for: insert.key)
+                key += 1
+            }
+            next[root] = key
+            insertedKeys.append(own)
+        }
+    }
+
+    private func insert(_ group: ChangeSet.Group, _ keys: ContiguousArray<Int64>, _ writer: StatementWriter) throws {
+        guard !group.inserts.isEmpty else { return }
+        let statements = statements(group.entity)
+        var next = 0
+        if group.inserts.count >= SaveStatements.rowsPerInsert {
+            let many = try connection.cached(statements.insertMany)
+            defer { many.resetAndClear() }
+            while next + SaveStatements.rowsPerInsert <= group.inserts.count {
+                let end = next + SaveStatements.rowsPerInsert
+                do {
+                    try insert(group, keys, next..<end, many, statements, writer)
+                } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
+                    // One of fifty is to blame: row by row, the statement that fails says which.
+                    break
+                }
+                next = end
+            }
+        }
+        let one = try connection.cached(statements.insertOne)
+        defer { one.resetAndClear() }
+        while next < group.inserts.count {
+            do {
+                try insert(group, keys, next..<next + 1, one, statements, writer)
+            } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
+                throw constraintError(error, group, keys[next])
+            }
+            next += 1
+        }
+    }
+
+    @inline(__always)
+    private func insert(
+        _ group: ChangeSet.Group,
+        _ keys: ContiguousArray<Int64>,
+        _ range: Range<Int>,
+        _ statement: Statement,
+        _ statements: SaveStatements,
+        _ writer: StatementWriter
+    ) throws {
+        writer.begin()
+        var parameter: Int32 = 1
+        for index in range {
+            let row = group.inserts[index].row.own
+            try place(row, group.entity, statements)
+            sqlite3_bind_int64(statement.handle, parameter, keys[index])
+            parameter = try writer.bind(row, statements.steps, to: statement.handle, from: parameter + 1)
+        }
+        try statement.run()
+    }
+
+    /// Puts a member that has no place yet at the end of its ordered relationship.
+    @inline(__always)
+    private func place(_ row: OwnRow, _ entity: NSEntityDescription, _ statements: SaveStatements) throws {
+        let shape = entity.shape
+        if shape.positionSlots.isEmpty { return }
+        for (reference, position) in shape.positionSlots where !EntityLayout.isNull(row.bytes, reference) {
+            let name = shape.layout.slots[reference].name
+            guard let column = statements.entity.columns[name]?.orderColumn else { continue }
+            if EntityLayout.isNull(row.bytes, position) {
+                let place = try store.orderMarks.next(table: statements.entity.table, column: column, connection)
+                row.store(.integer(place), at: position)
+            } else {
+                store.orderMarks.note(row.slot(position).load(as: Int64.self), table: statements.entity.table, column: column)
+            }
+        }
+    }
+
+    private func constraintError(_ error: SQLiteError, _ group: ChangeSet.Group, _ key: Int64) -> CocoaError {
+        .coreData(
+            .managedObjectConstraintMerge,
+            "Saving a \(group.entity.name ?? "?") would break a uniqueness constraint: \(error.message).",
+            userInfo: [NSSQLiteErrorDomain: NSNumber(value: error.extendedCode)]
+        )
+    }
+}
+
+extension SaveRun {
+    private func update(_ group: ChangeSet.Group, _ writer: StatementWriter) throws {
+        guard !group.updates.isEmpty else { return }
+        let statements = statements(group.entity)
+        var current: (slots: SlotMask, statement: Statement, steps: ContiguousArray<StatementWriter.Step>)?
+        var unread: [Int64] = []
+        for update in group.updates {
+            guard let base = update.base else { unread.append(update.key); continue }
+            if let cached = newerCachedRow(group, update.key, base) {
+                note(group, update.key, cached, base, isStoreAhead: false)
+                continue
+            }
+            if current?.slots != update.slots {
+                let (sql, steps) = statements.update(update.slots)
+                current = (update.slots, try connection.cached(sql), steps)
+            }
+            // Set just above.
+            let (_, statement, steps) = current!
+            try run(update, base, group, statement, steps, statements, writer)
+        }
+        current?.statement.resetAndClear()
+        try touch(unread, group, statements)
+    }
+
+    @inline(__always)
+    private func run(
+        _ update: ChangeSet.Update,
+        _ base: Row,
+        _ group: ChangeSet.Group,
+        _ statement: Statement,
+        _ steps: ContiguousArray<StatementWriter.Step>,
+        _ statements: SaveStatements,
+        _ writer: StatementWriter
+    ) throws {
+        writer.begin()
+        let (row, version) = (update.row.own, base.version)
+        try place(row, group.entity, statements)
+        let next = try writer.bind(row, steps, to: statement.handle, from: 1)
+        sqlite3_bind_int64(statement.handle, next, Int64(version) + 1)
+        sqlite3_bind_int64(statement.handle, next + 1, update.key)
+        sqlite3_bind_int64(statement.handle, next + 2, Int64(version))
+        do {
+            try statement.run()
+        } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
+            throw constraintError(error, group, update.key)
+        }
+        if connection.changes == 0 { return try noteStoreConflict(group, update.key, base) }
+        updatedRows.append(
+            RowCache.Saved(row: update.row, key: update.key, version: version + 1, root: group.entity.rootEntity.index)
+        )
+    }
+
+    /// Advances the versions of objects of which only a to-many relationship changed, and whose rows nobody has read.
+    private func touch(_ keys: [Int64], _ group: ChangeSet.Group, _ statements: SaveStatements) throws {
+        guard !keys.isEmpty else { return }
+        let statement = try connection.cached(statements.touch)
+        defer { statement.resetAndClear() }
+        try statement.bind([.text("[\(keys.map(String.init).joined(separator: ","))]")])
+        try statement.run()
+        let (cache, root) = (store.cache, group.entity.rootEntity.index)
+        published.append { for key in keys { cache.forget(root: root, key: key) } }
+    }
+
+    private func delete(_ group: ChangeSet.Group) throws {
+        guard !group.deletes.isEmpty else { return }
+        let statements = statements(group.entity)
+        let statement = try connection.cached(statements.delete)
+        defer { statement.reset() }
+        let root = group.entity.rootEntity.index
+        for delete in group.deletes {
+            guard let base = delete.base else {
+                try deleteUnread(delete.key, statements)
+                continue
+            }
+            if let cached = newerCachedRow(group, delete.key, base) {
+                note(group, delete.key, cached, base, isStoreAhead: false)
+                continue
+            }
+            sqlite3_bind_int64(statement.handle, 1, delete.key)
+            sqlite3_bind_int64(statement.handle, 2, Int64(base.version))
+            try statement.run()
+            // A row that is gone already is what was asked for; one with another version is a conflict.
+            if connection.changes == 0, try store.readVersion(delete.key, group.entity, connection) != nil {
+                try noteStoreConflict(group, delete.key, base)
+            }
+        }
+        let cache = store.cache
+        published.append { for delete in group.deletes { cache.forget(root: root, key: delete.key) } }
+    }
+
+    private func deleteUnread(_ key: Int64, _ statements: SaveStatements) throws {
+        let statement = try connection.cached(statements.deleteUnread)
+        sqlite3_bind_int64(statement.handle, 1, key)
+        try statement.run()
+    }
+}
+
+extension SaveRun {
+    private func newerCachedRow(_ group: ChangeSet.Group, _ key: Int64, _ base: Row) -> Row? {
+        guard let cached = store.cache.row(root: group.entity.rootEntity.index, key: key), cached.version > base.version else { return nil }
+        return cached
+    }
+
+    private func checkLocks(_ group: ChangeSet.Group) throws {
+        for lock in group.locks {
+            guard let base = lock.base else { continue }
+            if try store.readVersion(lock.key, group.entity, connection) != base.version { try noteStoreConflict(group, lock.key, base) }
+        }
+    }
+
+    private func noteStoreConflict(_ group: ChangeSet.Group, _ key: Int64, _ base: Row) throws {
+        store.cache.forget(root: group.entity.rootEntity.index, key: key)
+        let current = try store.readRow(key, group.entity, connection)
+        note(group, key, current, base, isStoreAhead: true)
+    }
+
+    private func note(_ group: ChangeSet.Group, _ key: Int64, _ current: Row?, _ base: Row, isStoreAhead: Bool) {
+        conflicts.append(
+            RowConflict(
+                reference: RowReference(key: key, entity: Int32(group.entity.index), store: store.number),
+                current: current,
+                currentVersion: current?.version ?? 0,
+                baseVersion: base.version,
+                isStoreAhead: isStoreAhead
+            )
+        )
+    }
+
+    /// The transaction is committed: rows get their references, and the cache the rows.
+    func publish() {
+        for (_, group) in changes.groups {
+            completeReferences(group.inserts.lazy.map(\.row), group.entity)
+            completeReferences(group.updates.lazy.map(\.row), group.entity)
+        }
+        for ((_, group), keys) in zip(changes.groups, insertedKeys) {
+            store.cache.publish(inserts: group.inserts, keys: keys, root: group.entity.rootEntity.index)
+        }
+        store.cache.publish(updatedRows)
+        for publish in published { publish() }
+        store.didWriteMetadata()
+    }
+
+    /// Temporary keys in the rows become the permanent ones.
+    private func completeReferences(_ rows: some Sequence<Row>, _ entity: NSEntityDescription) {
+        let slots = entity.shape.layout.referenceSlots
+        guard !slots.isEmpty else { return }
+        for row in rows where row.isOwn {
+            for slot in slots {
+                let place = row.place(slot)
+                let key = place.load(as: Int64.self)
+                if key < 0, let permanent = keys[key] { place.storeBytes(of: permanent, as: RowReference.self) }
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import SQLiteDriver
+
+/// The statements that write one entity's rows, and the order of their parameters.
+final class SaveStatements {
+    static let rowsPerInsert = 50
+
+    let entity: SQLEntity
+    /// All columns, in the order of an INSERT.
+    let steps: ContiguousArray<StatementWriter.Step>
+    private let insertHead: String
+    private let insertRow: String
+    private(set) lazy var insertOne = insertHead + insertRow
+    private(set) lazy var insertMany = insertHead + Array(repeating: insertRow, count: Self.rowsPerInsert).joined(separator: ",")
+    private var updates: [SlotMask: (sql: String, steps: ContiguousArray<StatementWriter.Step>)] = [:]
+    private let columns: [[String]]
+
+    var parametersPerRow: Int32 { Int32(columns.reduce(1) { $0 + $1.count }) }
+
+    init(_ entity: SQLEntity, shape: EntityShape) {
+        self.entity = entity
+        columns = Self.columns(of: entity, shape)
+        let columns = columns
+        steps = ContiguousArray(
+            shape.layout.slots.indices.filter { !columns[$0].isEmpty }.map {
+                StatementWriter.Step(slot: $0, kind: shape.layout.kinds[$0], hasEntityColumn: columns[$0].count > 1)
+            }
+        )
+        let names = (["Z_PK", "Z_ENT", "Z_OPT"] + columns.joined()).joined(separator: ", ")
+        insertHead = "INSERT INTO \(entity.table)(\(names)) VALUES"
+        let places = Array(repeating: "?", count: columns.reduce(0) { $0 + $1.count })
+        insertRow = "(" + (["?", "\(entity.number)", "1"] + places).joined(separator: ",") + ")"
+    }
+
+    /// The columns of each slot: one; two for a to-one whose target's entity must be said; the place's own.
+    private static func columns(of entity: SQLEntity, _ shape: EntityShape) -> [[String]] {
+        let owners = Dictionary(shape.positionSlots.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        return shape.layout.slots.enumerated().map { slot, property in
+            if property.kind == .position {
+                let owner = owners[slot].flatMap { entity.columns[shape.layout.slots[$0].name] }
+                return owner?.orderColumn.map { [$0] } ?? []
+            }
+            guard let column = entity.columns[property.name] else { return [] }
+            return [column.name] + (column.entityColumn.map { [$0] } ?? [])
+        }
+    }
+
+    /// The statement that writes these slots of one row; its last parameters are the new version, the key and the version that was read.
+    func update(_ slots: SlotMask) -> (sql: String, steps: ContiguousArray<StatementWriter.Step>) {
+        if let known = updates[slots] { return known }
+        let steps = ContiguousArray(self.steps.filter { slots.contains($0.slot) })
+        let assignments = steps.flatMap { columns[$0.slot] }.map { "\($0) = ?" } + ["Z_OPT = ?"]
+        let sql = "UPDATE \(entity.table) SET \(assignments.joined(separator: ", ")) WHERE Z_PK = ? AND Z_OPT = ?"
+        updates[slots] = (sql, steps)
+        return (sql, steps)
+    }
+
+    /// Advances the versions of rows that were never read, by a JSON array of keys.
+    var touch: String { "UPDATE \(entity.table) SET Z_OPT = Z_OPT + 1 WHERE Z_PK IN (SELECT value FROM json_each(?))" }
+    var delete: String { "DELETE FROM \(entity.table) WHERE Z_PK = ? AND Z_OPT = ?" }
+    var deleteUnread: String { "DELETE FROM \(entity.table) WHERE Z_PK = ?" }
+    var version: String { "SELECT Z_OPT FROM \(entity.table) WHERE Z_PK = ?" }
+}

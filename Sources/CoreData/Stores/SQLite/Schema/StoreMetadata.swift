@@ -1,0 +1,84 @@
+import SQLiteDriver
+
+/// What a store says about itself: the one row of `Z_METADATA`.
+struct StoreMetadata {
+    /// The identifier of the store, as in the URIs of its objects.
+    var uuid: String
+    /// The property list, without the identifier. Keys that are unknown here stay as they are.
+    var values: [String: Any]
+
+    /// The metadata of a new store for a model.
+    init(model: NSManagedObjectModel, configuration: String?, uuid: UUID = UUID()) {
+        self.uuid = uuid.uuidString
+        values = [:]
+        stamp(model: model, configuration: configuration)
+    }
+
+    private init(uuid: String, values: [String: Any]) {
+        self.uuid = uuid
+        self.values = values
+    }
+
+    /// The metadata as a coordinator shows it: with `NSStoreUUID`. Setting it takes that identifier too, if there is one.
+    var dictionary: [String: Any] {
+        get { values.merging([NSStoreUUIDKey: uuid]) { $1 } }
+        set {
+            values = newValue
+            if let uuid = values.removeValue(forKey: NSStoreUUIDKey) as? String { self.uuid = uuid }
+        }
+    }
+
+    /// Brings the standard keys up to date with a model; the others stay.
+    mutating func stamp(model: NSManagedObjectModel, configuration: String?) {
+        let hashes = model.versionHashes(forConfigurationName: configuration) ?? [:]
+        values[NSStoreTypeKey] = NSSQLiteStoreType
+        values[NSStoreModelVersionHashesKey] = hashes
+        values[NSStoreModelVersionIdentifiersKey] = model.versionIdentifiers.compactMap { $0.base as? String }.sorted(by: binaryOrder)
+        values[NSPersistentStoreModelVersionChecksumKey] = VersionHash.checksum(of: hashes)
+        values["NSStoreModelVersionHashesDigest"] = VersionHash.digest(of: hashes)
+        values["NSStoreModelVersionHashesVersion"] = 3
+        values["NSPersistenceFrameworkVersion"] = Self.frameworkVersion
+        values["_NSAutoVacuumLevel"] = "2"
+    }
+
+    /// The version of Apple's framework whose format this is.
+    private static let frameworkVersion = 1344
+}
+
+extension StoreMetadata {
+    /// The metadata in a file; nil when it has no `Z_METADATA` row, as a file that was just made.
+    ///
+    /// - Throws: `CocoaError.fileReadCorruptFile` for a row that cannot be understood, or the `SQLiteError` of the read.
+    static func read(from connection: Connection) throws -> StoreMetadata? {
+        let table = try connection.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'")
+        guard !table.isEmpty else { return nil }
+        guard let row = try connection.rows("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1").first else { return nil }
+        guard case .text(let uuid) = row[0], case .blob(let plist) = row[1],
+            let values = try? PropertyListSerialization.propertyList(from: Data(plist), format: nil) as? [String: Any]
+        else {
+            throw CocoaError.coreData(
+                .fileReadCorruptFile,
+                "The metadata of the store cannot be read: Z_METADATA has no valid property list."
+            )
+        }
+        return StoreMetadata(uuid: uuid, values: values)
+    }
+
+    /// Writes the row, in place of the one that is there. Needs a transaction around it when more is written with it.
+    ///
+    /// - Throws: `CocoaError.persistentStoreOperation` for values that no property list can hold, or the `SQLiteError` of the write; in both
+    ///   cases nothing has changed.
+    func write(to connection: Connection) throws {
+        guard PropertyListSerialization.propertyList(values, isValidFor: .binary) else {
+            throw CocoaError.coreData(
+                .persistentStoreOperation,
+                "The metadata of the store has a value that no property list can hold: use texts, numbers, dates, data."
+            )
+        }
+        let plist = try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
+        let statement = try connection.cached("INSERT OR REPLACE INTO Z_METADATA(Z_VERSION, Z_UUID, Z_PLIST) VALUES(1, ?1, ?2)")
+        defer { statement.resetAndClear() }
+        try statement.bind([.text(uuid), .blob(Array(plist))])
+        try statement.run()
+    }
+}

@@ -1,0 +1,102 @@
+import CSQLite
+import Foundation
+import SQLiteDriver
+
+/// Binds the values of own rows to statements.
+///
+/// Text is copied into one arena per statement run and bound where it lies; what does not fit, SQLite copies.
+final class StatementWriter {
+    private static let arenaSize = 64 * 1024
+
+    struct Step {
+        let slot: Int
+        let kind: SlotKind
+        /// Whether a column for the target's entity follows.
+        let hasEntityColumn: Bool
+    }
+
+    private let arena = UnsafeMutableRawPointer.allocate(byteCount: arenaSize, alignment: 16)
+    private var used = 0
+    private let schema: SQLSchema
+    private let store: Int32
+    /// Gives the permanent reference for a temporary one.
+    private let resolve: (RowReference) throws -> RowReference
+    // The documented value of SQLITE_TRANSIENT, a macro that Swift does not import.
+    private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    init(schema: SQLSchema, store: Int32, resolve: @escaping (RowReference) throws -> RowReference) {
+        self.schema = schema
+        self.store = store
+        self.resolve = resolve
+    }
+
+    deinit { arena.deallocate() }
+
+    /// A new run of the statement: what was bound for the one before is not needed any more.
+    @inline(__always) func begin() { used = 0 }
+
+    /// Binds the slots of a row from parameter `index` on; the next free parameter is returned.
+    @inline(__always)
+    func bind(_ row: OwnRow, _ steps: ContiguousArray<Step>, to handle: OpaquePointer, from index: Int32) throws -> Int32 {
+        var index = index
+        let bytes = row.bytes
+        let offsets = row.header.layout.ownOffsets
+        for step in steps {
+            let place = bytes + Int(offsets[step.slot])
+            if EntityLayout.isNull(bytes, step.slot) {
+                sqlite3_bind_null(handle, index)
+                if step.hasEntityColumn {
+                    index += 1
+                    sqlite3_bind_null(handle, index)
+                }
+            } else {
+                switch step.kind {
+                case .string:
+                    // A string slot that is not null holds a string.
+                    bindText(place.assumingMemoryBound(to: String?.self).pointee.unsafelyUnwrapped, handle, index)
+                case .int16, .int32, .int64, .boolean, .position: sqlite3_bind_int64(handle, index, place.load(as: Int64.self))
+                case .double, .date: sqlite3_bind_double(handle, index, place.load(as: Double.self))
+                case .float: sqlite3_bind_double(handle, index, Double(place.load(as: Float.self)))
+                case .uuid: sqlite3_bind_blob(handle, index, place, 16, nil)
+                case .binary:
+                    // As for text.
+                    bindData(place.assumingMemoryBound(to: Data?.self).pointee.unsafelyUnwrapped, handle, index)
+                case .reference: index = try bindReference(place.load(as: RowReference.self), step, handle, index)
+                }
+            }
+            index += 1
+        }
+        return index
+    }
+
+    @inline(__always) private func bindText(_ text: String, _ handle: OpaquePointer, _ index: Int32) {
+        var text = text
+        text.withUTF8 { bytes in
+            if used + bytes.count <= Self.arenaSize {
+                let copy = arena + used
+                // An empty string may have no address; any will do.
+                if let source = bytes.baseAddress { copy.copyMemory(from: source, byteCount: bytes.count) }
+                used += bytes.count
+                sqlite3_bind_text(handle, index, copy.assumingMemoryBound(to: CChar.self), Int32(bytes.count), nil)
+            } else {
+                _ = bytes.withMemoryRebound(to: CChar.self) {
+                    sqlite3_bind_text(handle, index, $0.baseAddress, Int32(clamping: $0.count), transient)
+                }
+            }
+        }
+    }
+
+    private func bindData(_ data: Data, _ handle: OpaquePointer, _ index: Int32) {
+        // NB: a null pointer binds NULL, and empty data has one.
+        if data.isEmpty { return _ = sqlite3_bind_zeroblob(handle, index, 0) }
+        _ = data.withUnsafeBytes { sqlite3_bind_blob64(handle, index, $0.baseAddress, UInt64($0.count), transient) }
+    }
+
+    private func bindReference(_ reference: RowReference, _ step: Step, _ handle: OpaquePointer, _ index: Int32) throws -> Int32 {
+        let target = reference.key < 0 || reference.store != store ? try resolve(reference) : reference
+        sqlite3_bind_int64(handle, index, target.key)
+        guard step.hasEntityColumn else { return index }
+        sqlite3_bind_int64(handle, index + 1, Int64(schema.number(ofEntityAt: target.entity)))
+        return index + 1
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+/// A value as a member of a set: two are one when they are equal as in `==`.
+struct DistinctValue: Hashable {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+    init(_ any: Any?) { value = Value(any) }
+
+    static func == (a: DistinctValue, b: DistinctValue) -> Bool { a.value.isEqual(to: b.value) }
+
+    /// Numbers that are equal are equal as doubles too, whatever their types.
+    func hash(into hasher: inout Hasher) {
+        switch value {
+        case .null: hasher.combine(0)
+        case .number(let number): hasher.combine(number.double)
+        case .text(let text): for byte in text.utf8 { hasher.combine(byte) }
+        case .date(let date): hasher.combine(date)
+        case .data(let data): hasher.combine(data)
+        case .uuid(let uuid): hasher.combine(uuid)
+        case .url(let url): hasher.combine(url.absoluteString)
+        case .list(let elements), .set(let elements): hasher.combine(elements.count)
+        case .object(let object):
+            if let object = object as? AnyHashable { hasher.combine(object) }
+        }
+    }
+}
+
+/// The elements of a constant collection, hashed on the first question, so that `x IN %@` takes no walk over the list per object.
+///
+/// NB: predicates are shared between threads although Foundation's class is not Sendable; hence the lock.
+final class ConstantMembers {
+    let elements: [Any?]
+    private let lock = NSLock()
+    private var hashed: Set<DistinctValue>?
+
+    init(_ elements: [Any?]) {
+        self.elements = elements
+    }
+
+    func contains(_ value: Value) -> Bool { members.contains(DistinctValue(value)) }
+
+    private var members: Set<DistinctValue> {
+        lock.lock()
+        defer { lock.unlock() }
+        if let hashed { return hashed }
+        let members = Set(elements.map { DistinctValue($0) })
+        hashed = members
+        return members
+    }
+}

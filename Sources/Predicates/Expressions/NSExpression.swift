@@ -1,0 +1,117 @@
+import Foundation
+
+/// A value in a predicate: a constant, a key path, a function of other values.
+///
+/// Immutable; a copy is the object itself.
+open class NSExpression: NSObject, NSCopying {
+    /// The expression as an enumeration, to be switched over.
+    public let tree: ExpressionTree
+    /// The keys of a key path, split once.
+    let keys: [String]
+    /// A constant's value, converted once.
+    let constant: Value?
+    /// The elements of a constant collection.
+    let members: ConstantMembers?
+
+    public init(_ tree: ExpressionTree) {
+        self.tree = tree
+        keys = if case .keyPath(_, let path) = tree { path.split(separator: ".").map(String.init) } else { [] }
+        constant = if case .constant(let value) = tree { Value(value) } else { nil }
+        members = constant?.elements.map(ConstantMembers.init)
+        super.init()
+    }
+
+    public convenience init(forConstantValue object: Any?) {
+        self.init(.constant(flattened(object)))
+    }
+
+    public convenience init(forVariable name: String) {
+        self.init(.variable(name))
+    }
+
+    /// The key path `SELF` or an empty one stands for the evaluated object.
+    public convenience init(forKeyPath keyPath: String) {
+        self.init(keyPath.isEmpty || keyPath.uppercased() == "SELF" ? .evaluatedObject : .keyPath(operand: nil, keyPath))
+    }
+
+    /// One of the predefined functions, named as Apple names them (`sum:`, `add:to:`, `now`).
+    ///
+    /// Arguments that are not expressions are taken as constants. A name nobody knows is found out when the expression is evaluated.
+    public convenience init(forFunction name: String, arguments: [Any]) {
+        self.init(.function(name, arguments.map(expression)))
+    }
+
+    /// A method of `target`. In memory only a name without arguments can be evaluated: it is read as a key.
+    public convenience init(forFunction target: NSExpression, selectorName name: String, arguments: [Any]?) {
+        self.init(.call(target: target, name, (arguments ?? []).map(expression)))
+    }
+
+    /// A list of values; elements that are not expressions are taken as constants.
+    public convenience init(forAggregate subexpressions: [Any]) {
+        self.init(.aggregate(subexpressions.map(expression)))
+    }
+
+    public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
+        self.init(.set(.union, left, right))
+    }
+
+    public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
+        self.init(.set(.intersect, left, right))
+    }
+
+    public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
+        self.init(.set(.minus, left, right))
+    }
+
+    /// The elements of a collection for which `predicate` holds with `variable` bound to the element.
+    public convenience init(forSubquery expression: NSExpression, usingIteratorVariable variable: String, predicate: NSPredicate) {
+        self.init(.subquery(expression, variable: variable, predicate))
+    }
+
+    public convenience init(forConditional predicate: NSPredicate, trueExpression: NSExpression, falseExpression: NSExpression) {
+        self.init(.conditional(predicate, then: trueExpression, else: falseExpression))
+    }
+
+    /// A value computed by a closure from the evaluated object, the arguments' values and the variables.
+    public convenience init(block: @escaping Block, arguments: [NSExpression]?) {
+        self.init(.block(block, arguments ?? []))
+    }
+
+    open class func expressionForEvaluatedObject() -> NSExpression { NSExpression(.evaluatedObject) }
+
+    open class func expressionForAnyKey() -> NSExpression { NSExpression(.anyKey) }
+
+    /// The value for an object, with Foundation's meaning of nil; `context` holds the variables.
+    ///
+    /// - Precondition: keys, variables and functions exist. `value(for:semantics:variables:)` throws instead.
+    open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
+        do {
+            return try value(for: object, variables: context.map(variables(in:)) ?? [:])
+        } catch {
+            fatalError("NSExpression \"\(self)\" cannot be evaluated: \(error). value(for:semantics:variables:) throws this instead.")
+        }
+    }
+
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+    open override func copy() -> Any { self }
+
+    open override var description: String { ExpressionPrinter.text(of: self) }
+    open override var debugDescription: String { description }
+
+    open override var hash: Int { structuralHash }
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSExpression else { return false }
+        return self === other || hasSameStructure(as: other)
+    }
+}
+
+/// Arguments may be given as expressions or as plain values.
+private func expression(_ value: Any) -> NSExpression {
+    value as? NSExpression ?? NSExpression(forConstantValue: value)
+}
+
+private func variables(in context: NSMutableDictionary) -> [String: Any] {
+    var result: [String: Any] = [:]
+    for (key, value) in context { if let key = key as? String { result[key] = value } }
+    return result
+}

@@ -1,0 +1,81 @@
+import Foundation
+
+/// Lends `NSPredicate` initialisers that answer with another class than the one named.
+///
+/// NB: only an initialiser in a protocol extension may assign `self`, and Foundation's own of the same names are unavailable here.
+public protocol _NSPredicateFactory {}
+
+extension NSPredicate: _NSPredicateFactory {}
+
+extension _NSPredicateFactory where Self: NSPredicate {
+    /// The predicate that a format says, with its conversions (`%@`, `%K`, `%d`…) filled from the arguments.
+    ///
+    /// > Note: Use `init(parsing:arguments:)` for text that comes from a user.
+    /// - Precondition: the format is well-formed and uses each argument once, else the program stops and says where.
+    public init(format: String, _ arguments: Any?...) {
+        self = trapping { try PredicateParser.predicate(format, arguments) }
+    }
+
+    /// As `init(format:_:)`; nil stands for no arguments, `NSNull` for nil.
+    public init(format: String, argumentArray: [Any]?) {
+        let arguments: [Any?] = (argumentArray ?? []).map { $0 is NSNull ? nil : $0 }
+        self = trapping { try PredicateParser.predicate(format, arguments) }
+    }
+
+    /// The predicate that a format says, for text from outside the program.
+    ///
+    /// ```swift
+    /// let predicate = try NSPredicate(parsing: "name BEGINSWITH[c] %@", arguments: [prefix])
+    /// ```
+    /// - Throws: `PredicateFormatError` for a malformed format, an argument of the wrong type, one too few or too many.
+    public init(parsing format: String, arguments: [Any?] = []) throws {
+        self = cast(try PredicateParser.predicate(format, arguments))
+    }
+}
+
+extension NSExpression {
+    /// The expression that a format says.
+    ///
+    /// - Precondition: the format is well-formed and uses each argument once, else the program stops and says where.
+    public convenience init(format: String, _ arguments: Any?...) {
+        self.init(trappingTree(format, arguments))
+    }
+
+    /// As `init(format:_:)`; `NSNull` stands for nil.
+    public convenience init(format: String, argumentArray: [Any]) {
+        self.init(trappingTree(format, argumentArray.map { $0 is NSNull ? nil : $0 }))
+    }
+
+    /// The expression that a format says, for text from outside the program.
+    ///
+    /// - Throws: `PredicateFormatError`, as for predicates.
+    public convenience init(parsing format: String, arguments: [Any?] = []) throws {
+        self.init(try PredicateParser.expression(format, arguments).tree)
+    }
+}
+
+private func trappingTree(_ format: String, _ arguments: [Any?]) -> ExpressionTree {
+    do {
+        return try PredicateParser.expression(format, arguments).tree
+    } catch {
+        fatalError("\(error). init(parsing:arguments:) throws this instead.")
+    }
+}
+
+private func trapping<Wanted: NSPredicate>(_ parse: () throws -> NSPredicate) -> Wanted {
+    do {
+        return cast(try parse())
+    } catch {
+        fatalError("\(error). NSPredicate(parsing:arguments:) throws this instead.")
+    }
+}
+
+private func cast<Wanted: NSPredicate>(_ predicate: NSPredicate) -> Wanted {
+    guard let predicate = predicate as? Wanted else {
+        fatalError(
+            "\(Wanted.self)(format:) cannot make a \(Wanted.self) of \"\(predicate.printedFormat)\", which is \(type(of: predicate)). "
+                + "Write NSPredicate(format:)."
+        )
+    }
+    return predicate
+}

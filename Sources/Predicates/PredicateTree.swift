@@ -1,0 +1,56 @@
+import Foundation
+
+/// What a predicate says, for code that translates or evaluates it.
+public indirect enum PredicateTree {
+    case constant(Bool)
+    case and([PredicateTree])
+    case or([PredicateTree])
+    case not(PredicateTree)
+    case comparison(NSComparisonPredicate)
+    /// A block predicate, or a subclass of `NSPredicate` that is neither a comparison nor a compound: it can only be asked.
+    case opaque(NSPredicate)
+}
+
+extension NSPredicate {
+    /// The predicate as an enumeration, to be switched over.
+    ///
+    /// Subclasses of `NSComparisonPredicate` and `NSCompoundPredicate` are taken for what their parts say, whatever they override.
+    /// - Complexity: O(n) in the number of subpredicates.
+    public var tree: PredicateTree {
+        switch shape {
+        case .constant(let value): .constant(value)
+        case .comparison(let comparison): .comparison(comparison)
+        case .opaque: .opaque(self)
+        case .compound(let compound): compound.compoundTree
+        }
+    }
+
+    enum Shape {
+        case constant(Bool)
+        case comparison(NSComparisonPredicate)
+        case compound(NSCompoundPredicate)
+        case opaque
+    }
+
+    var shape: Shape {
+        if let comparison = self as? NSComparisonPredicate { return .comparison(comparison) }
+        if let compound = self as? NSCompoundPredicate { return .compound(compound) }
+        if let constant = self as? ConstantPredicate { return .constant(constant.value) }
+        // NB: NSPredicate.isEqual looks only at the base class's own storage, so subclasses (which are built as constants) must go first.
+        guard type(of: self) == NSPredicate.self else { return .opaque }
+        if isEqual(NSPredicate(value: true)) { return .constant(true) }
+        return isEqual(NSPredicate(value: false)) ? .constant(false) : .opaque
+    }
+}
+
+extension NSCompoundPredicate {
+    fileprivate var compoundTree: PredicateTree {
+        let parts = subpredicates.map(\.tree)
+        return switch compoundPredicateType {
+        case .and: .and(parts)
+        case .or: .or(parts)
+        // Foundation refuses a negation of nothing.
+        case .not: .not(parts[0])
+        }
+    }
+}

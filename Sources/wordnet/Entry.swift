@@ -1,0 +1,62 @@
+import WordNetData
+
+/// A word's senses as people read them: synonyms, gloss, and the ways up from hypernym to hypernym.
+func entryText(of word: Word) -> String {
+    var lines = [word.lemma]
+    var heading = ""
+    var previous: Synset?
+    for sense in word.senses {
+        // Two spellings of the word in one synset make one entry.
+        guard let synset = sense.synset, synset !== previous else { continue }
+        previous = synset
+        let partOfSpeech = PartOfSpeech(rawValue: synset.partOfSpeech)?.indexed.name ?? synset.partOfSpeech
+        if partOfSpeech != heading { lines += ["", partOfSpeech] }
+        heading = partOfSpeech
+        lines += senseLines(sense.number, synset)
+    }
+    return lines.joined(separator: "\n")
+}
+
+private func senseLines(_ number: Int16, _ synset: Synset) -> [String] {
+    let synonyms = synset.senses.map(\.text).joined(separator: ", ")
+    let paths = synset.hypernymPaths().map { path in
+        "→ " + path.map { $0.senses.first?.text ?? "?" }.joined(separator: " → ")
+    }
+    let label = String(repeating: " ", count: number < 10 ? 2 : 1) + "\(number)  "
+    return wrap(synonyms, first: label) + wrap(synset.gloss) + paths.flatMap { wrap($0, indent: 7) }
+}
+
+/// Breaks a text at spaces into lines of at most 80 characters, where its words allow.
+private func wrap(_ text: String, first: String = "     ", indent: Int = 5) -> [String] {
+    var lines = [first]
+    for (index, word) in text.split(separator: " ").enumerated() {
+        if lines[lines.count - 1].count + word.count + 1 > 80, index > 0 {
+            lines.append(String(repeating: " ", count: indent) + word)
+        } else {
+            lines[lines.count - 1] += index == 0 ? "" + word : " " + word
+        }
+    }
+    return lines
+}
+
+extension Synset {
+    /// The synsets that this one is a kind or an instance of.
+    var hypernyms: [Synset] {
+        let symbols = [PointerType.hypernym.rawValue, PointerType.instanceHypernym.rawValue]
+        return pointers.filter { symbols.contains($0.symbol) }.compactMap(\.target).sorted { $0.offset < $1.offset }
+    }
+
+    /// Every way up to a synset that has no hypernym; the longest first.
+    func hypernymPaths() -> [[Synset]] {
+        paths(avoiding: [self]).filter { !$0.isEmpty }.sorted { $0.count > $1.count }
+    }
+
+    // NB: WordNet 3.0 has two verbs that are each other's hypernym, so a path never comes back to where it was.
+    private func paths(avoiding seen: Set<Synset>) -> [[Synset]] {
+        let next = hypernyms.filter { !seen.contains($0) }
+        guard !next.isEmpty else { return [[]] }
+        return next.flatMap { hypernym in
+            hypernym.paths(avoiding: seen.union([hypernym])).map { [hypernym] + $0 }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import CoreData
+
+/// The schema, in code.
+///
+/// ```
+/// Word ──< Sense >── Synset ──< Pointer >── Synset
+///            └──< Pointer, Frame     └──< Frame
+/// ```
+/// A pointer always leads from a synset to a synset; a lexical one names the two senses as well.
+enum Model {
+    /// A new model. One container needs one: a model that is made twice claims each class twice.
+    static func make() -> NSManagedObjectModel {
+        let synset = entity(
+            Synset.self,
+            attribute("gloss", .string),
+            attribute("partOfSpeech", .string),
+            attribute("lexicographerFile", .integer16),
+            attribute("offset", .integer32)
+        )
+        let word = entity(Word.self, attribute("lemma", .string))
+        let sense = entity(
+            Sense.self,
+            attribute("text", .string),
+            attribute("number", .integer16),
+            attribute("isTagged", .boolean),
+            attribute("lexicalID", .integer16),
+            attribute("marker", .string, isOptional: true)
+        )
+        let pointer = entity(Pointer.self, attribute("symbol", .string))
+        let frame = entity(Frame.self, attribute("number", .integer16))
+
+        relate(sense, "synset", to: synset, "senses", isOrdered: true)
+        relate(sense, "word", to: word, "senses", isOrdered: true)
+        relate(pointer, "source", to: synset, "pointers")
+        relate(pointer, "target", to: synset, "incoming")
+        relate(pointer, "sourceSense", to: sense, "pointers", isOptional: true)
+        relate(pointer, "targetSense", to: sense, "incoming", isOptional: true)
+        relate(frame, "synset", to: synset, "frames")
+        relate(frame, "sense", to: sense, "frames", isOptional: true)
+        index(word, by: "lemma")
+
+        let model = NSManagedObjectModel()
+        model.entities = [synset, word, sense, pointer, frame]
+        return model
+    }
+
+    private static func entity(_ type: NSManagedObject.Type, _ properties: NSPropertyDescription...) -> NSEntityDescription {
+        let entity = NSEntityDescription()
+        entity.name = String(describing: type)
+        entity.managedObjectClassName = NSStringFromClass(type)
+        entity.properties = properties
+        return entity
+    }
+
+    private static func attribute(
+        _ name: String,
+        _ type: NSAttributeDescription.AttributeType,
+        isOptional: Bool = false
+    ) -> NSAttributeDescription {
+        let attribute = NSAttributeDescription()
+        attribute.name = name
+        attribute.type = type
+        attribute.isOptional = isOptional
+        return attribute
+    }
+
+    /// Adds a to-one to `member` and its inverse, a to-many, to `owner`. Members go when their owner goes.
+    private static func relate(
+        _ member: NSEntityDescription,
+        _ toOneName: String,
+        to owner: NSEntityDescription,
+        _ toManyName: String,
+        isOrdered: Bool = false,
+        isOptional: Bool = false
+    ) {
+        let toOne = NSRelationshipDescription()
+        toOne.name = toOneName
+        toOne.destinationEntity = owner
+        toOne.maxCount = 1
+        toOne.isOptional = isOptional
+
+        let toMany = NSRelationshipDescription()
+        toMany.name = toManyName
+        toMany.destinationEntity = member
+        toMany.isOrdered = isOrdered
+        toMany.deleteRule = .cascadeDeleteRule
+
+        toOne.inverseRelationship = toMany
+        toMany.inverseRelationship = toOne
+        member.properties.append(toOne)
+        owner.properties.append(toMany)
+    }
+
+    private static func index(_ entity: NSEntityDescription, by name: String) {
+        let elements = entity.properties.filter { $0.name == name }
+            .map { NSFetchIndexElementDescription(property: $0, collationType: .binary) }
+        entity.indexes = [NSFetchIndexDescription(name: "by" + name.capitalized, elements: elements)]
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+
+/// Shows on standard error how far an import is: a bar on a terminal, otherwise a line for each tenth.
+final class ProgressBar {
+    private let total: Int
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private let start = ContinuousClock.now
+    private var done = 0
+
+    init(total: Int) {
+        self.total = total
+    }
+
+    func advance(by count: Int) {
+        let tenths = done * 10 / total
+        done += count
+        if isTerminal {
+            printError("\r\(bar) \(status)\u{1B}[K", terminator: done == total ? "\n" : "")
+        } else if done * 10 / total > tenths {
+            printError(status)
+        }
+    }
+
+    private var bar: String {
+        let filled = done * 30 / total
+        return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: 30 - filled) + "]"
+    }
+
+    private var status: String {
+        let elapsed = start.duration(to: .now)
+        let left = elapsed / done * (total - done)
+        return "\(padded("\(done * 100 / total)", 3)) %  \(padded(done.grouped, 9)) rows  "
+            + "\(padded(elapsed.rate(of: done).grouped, 9)) rows/s  \(padded(left.inSeconds, 7)) left"
+    }
+}

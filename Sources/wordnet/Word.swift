@@ -1,0 +1,19 @@
+import CoreData
+
+/// A word, in lower case, with all its meanings.
+final class Word: NSManagedObject {
+    private enum Keys {
+        static let lemma = Attribute<String>("lemma")
+        static let senses = OrderedToMany<Sense>("senses")
+    }
+
+    var lemma: String {
+        get { self[Keys.lemma] }
+        set { self[Keys.lemma] = newValue }
+    }
+    /// Nouns, verbs, adjectives, adverbs; by sense number within each.
+    var senses: [Sense] {
+        get { self[Keys.senses] }
+        set { self[Keys.senses] = newValue }
+    }
+}
