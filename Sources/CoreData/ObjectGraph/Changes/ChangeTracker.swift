@@ -5,15 +5,16 @@ import Foundation
 /// Holds them strongly. An object is in each list at most once; what a save does with it stands in its state.
 final class ChangeTracker {
     /// Objects with changes, in the order of their first change. May hold objects that have none any more.
-    private(set) var objects: ContiguousArray<NSManagedObject> = []
+    @exclusivity(unchecked) private(set) var objects: ContiguousArray<NSManagedObject> = []
     /// Objects that changed since pending changes were last processed.
-    private(set) var touched: ContiguousArray<NSManagedObject> = []
+    @exclusivity(unchecked) private(set) var touched: ContiguousArray<NSManagedObject> = []
     /// Objects whose deletes have not been propagated yet.
     var unpropagated: ContiguousArray<NSManagedObject> = []
+    private var deletedInsertions: [NSManagedObject] = []
     /// Objects whose values were replaced from the store in the current event.
     var refreshed: ContiguousArray<NSManagedObject> = []
     /// How many objects have something for the next save.
-    private(set) var pendingCount = 0
+    @exclusivity(unchecked) private(set) var pendingCount = 0
 
     /// A setter ran.
     func noteChange(of object: NSManagedObject) {
@@ -27,6 +28,7 @@ final class ChangeTracker {
     }
 
     func noteDeletion(of object: NSManagedObject) {
+        if object.state.contains(.inserted) { deletedInsertions.append(object) }
         mark(object, as: .deleted)
         unpropagated.append(object)
         touch(object)
@@ -54,6 +56,12 @@ final class ChangeTracker {
         object.state.subtract([.inserted, .updated, .deleted, .propagated])
     }
 
+    /// The objects that were deleted before they were ever saved.
+    func takeDeletedInsertions() -> [NSManagedObject] {
+        defer { deletedInsertions = [] }
+        return deletedInsertions
+    }
+
     /// Ends the event: its objects, which then count as untouched.
     func endEvent() -> (touched: ContiguousArray<NSManagedObject>, refreshed: ContiguousArray<NSManagedObject>) {
         for object in touched { object.state.remove(.touched) }
@@ -65,7 +73,7 @@ final class ChangeTracker {
     func removeAll() {
         for object in objects { object.state.remove(.listed) }
         for object in touched { object.state.remove(.touched) }
-        (objects, touched, unpropagated, refreshed) = ([], [], [], [])
+        (objects, touched, unpropagated, refreshed, deletedInsertions) = ([], [], [], [], [])
         pendingCount = 0
     }
 

@@ -16,7 +16,7 @@ struct FetchCollector {
         let scope = context.registry.scope(of: run.entity, store: run.store)
         let batch = run.batch
         found.removeAll(keepingCapacity: true)
-        context.registry.objects(in: scope, keys: run.range, { EntityLayout.key(batch.row($0)) }, into: &found)
+        scope.identity?.objects(of: batch, run.range, into: &found)
         let first = objects.count
         var isNew = true
         for (offset, index) in run.range.enumerated() {
@@ -29,11 +29,11 @@ struct FetchCollector {
             }
         }
         // Where all are new, which is the common case, they are listed under one lock.
-        if isNew { context.registry.insert(objects[first...]) } else { list(first) }
+        if isNew { scope.identity?.insert(objects[first...]) } else { list(first) }
     }
 
     private func list(_ first: Int) {
-        for (offset, object) in found.enumerated() where object == nil { context.registry.insert(objects[first + offset]) }
+        for (offset, object) in found.enumerated() where object == nil { objects[first + offset].scope.identity?.insert(objects[first + offset]) }
     }
 
     private func make(_ scope: EntityScope, _ run: RowRun, _ index: Int) -> NSManagedObject {

@@ -4,8 +4,10 @@ import Logging
 extension NSManagedObjectContext {
     /// Carries deletes along relationships, then says what changed since the last event ended.
     func endEvent() {
-        if !tracker.unpropagated.isEmpty, propagatesDeletesAtEndOfEvent || isSaving { DeletePropagation(context: self).run() }
-        discardDeletedInsertions()
+        if !tracker.unpropagated.isEmpty, propagatesDeletesAtEndOfEvent || isSaving {
+            DeletePropagation(context: self).run()
+            discardDeletedInsertions()
+        }
         guard !tracker.touched.isEmpty || !tracker.refreshed.isEmpty else { return }
         let (touched, refreshed) = tracker.endEvent()
         postObjectsDidChange(touched, refreshed)
@@ -13,7 +15,7 @@ extension NSManagedObjectContext {
 
     /// Objects that were inserted and deleted since the last save go without a trace.
     private func discardDeletedInsertions() {
-        for object in tracker.objects where object.state.isSuperset(of: [.inserted, .deleted, .propagated]) {
+        for object in tracker.takeDeletedInsertions() where object.state.isSuperset(of: [.inserted, .deleted]) {
             tracker.forget(object)
             unregister(object)
         }
@@ -21,7 +23,7 @@ extension NSManagedObjectContext {
 
     /// The object is in no context from now on.
     func unregister(_ object: NSManagedObject) {
-        if object.state.contains(.registered) { registry.remove(object) }
+        if object.state.contains(.registered) { object.scope.identity?.remove(object) }
         object.state.remove(.registered)
         object.state.insert(.detached)
         retained.remove(object)

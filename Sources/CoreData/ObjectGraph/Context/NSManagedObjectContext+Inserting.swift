@@ -2,8 +2,42 @@ import Foundation
 import Synchronization
 
 extension NSManagedObjectContext {
-    // NB: counts down, process-wide, so that no two unsaved objects of any two contexts have one key.
-    private static let lastTemporaryKey = Atomic<Int64>(0)
+    // NB: counts down, process-wide, so that no two unsaved objects of any two contexts have one key. Contexts take keys by the block.
+    private static let lastTemporaryKey = Atomic<Int64>(-1)
+    private static let keysPerBlock: Int64 = 1024
+
+    @inline(__always) func nextTemporaryKey() -> Int64 {
+        if temporaryKeys.next == temporaryKeys.end { takeTemporaryKeys() }
+        temporaryKeys.next -= 1
+        return temporaryKeys.next + 1
+    }
+
+    @inline(never) private func takeTemporaryKeys() {
+        let first = Self.lastTemporaryKey.wrappingSubtract(Self.keysPerBlock, ordering: .relaxed).oldValue
+        temporaryKeys = (first, first - Self.keysPerBlock)
+    }
+
+    /// The scope of new objects of an entity.
+    @inline(__always) func scopeForInsertion(of entity: NSEntityDescription) -> EntityScope {
+        if let insertionScope, insertionEntity === entity { return insertionScope }
+        return findScopeForInsertion(of: entity)
+    }
+
+    @inline(never) private func findScopeForInsertion(of entity: NSEntityDescription) -> EntityScope {
+        let own = ownEntity(entity)
+        precondition(!own.isAbstract, "\(own.name ?? "?") is an abstract entity: insert an object of one of its subentities.")
+        let scope = registry.scope(of: own, store: 0)
+        (insertionEntity, insertionScope) = (entity, scope)
+        return scope
+    }
+
+    /// Lists a new object and tells it.
+    @inline(__always) func enter(_ object: NSManagedObject) {
+        object.scope.identity?.insert(object)
+        tracker.noteInsertion(of: object)
+        if retainsRegisteredObjects { retained.insert(object) }
+        object.awakeFromInsert()
+    }
 
     /// Registers an object that is in no context yet; it is then as if created in this one.
     ///
@@ -11,15 +45,11 @@ extension NSManagedObjectContext {
     public func insert(_ object: NSManagedObject) {
         if object.registeredContext === self { return reinsert(object) }
         precondition(object.state.contains(.detached), "The object is in another context already. Create it in the one that shall save it.")
-        let entity = ownEntity(object.scope.entity)
-        object.scope = registry.scope(of: entity, store: 0)
-        object.key = Self.lastTemporaryKey.wrappingSubtract(1, ordering: .relaxed).newValue
+        object.scope = scopeForInsertion(of: object.scope.entity)
+        object.key = nextTemporaryKey()
         object.state.subtract(.detached)
         object.state.insert(.registered)
-        registry.insert(object)
-        tracker.noteInsertion(of: object)
-        if retainsRegisteredObjects { retained.insert(object) }
-        object.awakeFromInsert()
+        enter(object)
     }
 
     /// An object that was deleted since the last save is taken back.
@@ -76,11 +106,11 @@ extension NSManagedObjectContext {
     /// Gives an object its permanent identity; references to the temporary one are followed up.
     func rename(_ object: NSManagedObject, store: Int32, key: Int64) {
         let old = object.rowReference
-        registry.remove(object)
+        object.scope.identity?.remove(object)
         object.scope = registry.scope(of: object.scope.entity, store: store)
         object.key = key
         object.existingExtras?.objectID = nil
-        registry.insert(object)
+        object.scope.identity?.insert(object)
         forwarding[old.key] = object.rowReference
     }
 

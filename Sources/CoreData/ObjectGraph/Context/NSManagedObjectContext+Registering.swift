@@ -70,7 +70,7 @@ extension NSManagedObjectContext {
             state: [.registered, .fault, .rowless, .ownRow, .sharedRow]
         )
         let object = construction.make()
-        registry.insert(object)
+        scope.identity?.insert(object)
         if retainsRegisteredObjects { retained.insert(object) }
         return object
     }
@@ -134,7 +134,7 @@ extension NSManagedObjectContext {
         var state: ObjectState = [.registered, .fault]
         if row.isOwn { state.formUnion([.ownRow, .sharedRow]) }
         let object = Construction(scope: scope, row: row, key: reference.key, state: state).make()
-        registry.insert(object)
+        scope.identity?.insert(object)
         if retainsRegisteredObjects { retained.insert(object) }
         return object
     }

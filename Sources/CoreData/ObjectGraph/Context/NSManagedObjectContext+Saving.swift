@@ -97,7 +97,7 @@ extension NSManagedObjectContext {
     private func settleInserted(_ objects: ChangeFreezer.Objects, _ receipt: SaveReceipt.Group) {
         guard !objects.inserted.isEmpty else { return }
         let scope = registry.scope(of: objects.scope.entity, store: receipt.store)
-        registry.rename(objects.inserted, to: scope, keys: receipt.insertedKeys)
+        objects.scope.identity?.move(objects.inserted, to: scope, keys: receipt.insertedKeys)
         for object in objects.inserted { settle(object) }
     }
 

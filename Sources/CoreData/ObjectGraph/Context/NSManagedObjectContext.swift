@@ -19,7 +19,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The sets that the latest ObjectsDidChange carried, which DidSave can often use again.
     var latestInsertedSet: Set<NSManagedObject> = []
     /// The entity of a class, as `init(context:)` found it last.
+    @exclusivity(unchecked) var latestClass: NSManagedObject.Type?
+    @exclusivity(unchecked) var latestEntity: NSEntityDescription?
     var entitiesByClass: [ObjectIdentifier: NSEntityDescription] = [:]
+    /// The entity of which objects were inserted last, and what they need.
+    @exclusivity(unchecked) var insertionEntity: NSEntityDescription?
+    @exclusivity(unchecked) var insertionScope: EntityScope?
+    /// Keys for unsaved objects that this context may hand out: from `next` down to above `end`.
+    @exclusivity(unchecked) var temporaryKeys: (next: Int64, end: Int64) = (0, 0)
     var retained: Set<NSManagedObject> = []
     /// Where references to unsaved objects lead since their IDs became permanent.
     var forwarding: [Int64: RowReference] = [:]
@@ -51,7 +58,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
 
-    deinit { optionalRegistry?.detachContext() }
+    deinit {
+        optionalRegistry?.detachContext()
+        optionalRegistry?.dissolve()
+    }
 
     /// The coordinator whose stores this context reads and saves.
     ///

@@ -46,6 +46,6 @@ struct Construction {
 extension EntityScope {
     /// The scope of an entity's objects that are in no context.
     static func detached(_ entity: NSEntityDescription) -> EntityScope {
-        EntityScope(registry: nil, store: 0, shape: entity.shape)
+        EntityScope(registry: nil, identity: nil, store: 0, shape: entity.shape)
     }
 }

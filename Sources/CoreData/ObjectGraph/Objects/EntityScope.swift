@@ -2,6 +2,8 @@
 @usableFromInline final class EntityScope {
     /// Nil for objects in no context.
     let registry: ObjectRegistry?
+    /// Where its objects are listed; nil for objects in no context.
+    let identity: IdentityTable?
     /// The coordinator's number of the store; 0 before one is chosen.
     let store: Int32
     let shape: EntityShape
@@ -14,8 +16,9 @@
     @usableFromInline nonisolated(unsafe) let batchOffsets: UnsafePointer<UInt32>
     let objectClass: NSManagedObject.Type
 
-    init(registry: ObjectRegistry?, store: Int32, shape: EntityShape) {
+    init(registry: ObjectRegistry?, identity: IdentityTable?, store: Int32, shape: EntityShape) {
         self.registry = registry
+        self.identity = identity
         self.store = store
         self.shape = shape
         entity = shape.entity

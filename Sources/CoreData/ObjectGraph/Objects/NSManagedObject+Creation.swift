@@ -30,7 +30,13 @@ extension NSManagedObject: NSFetchRequestResult {}
 extension NSManagedObjectContext {
     /// The entity of a class in this context's model.
     func entity(for objectClass: NSManagedObject.Type) -> NSEntityDescription {
-        if let entity = entitiesByClass[ObjectIdentifier(objectClass)] { return entity }
+        if let latestEntity, latestClass == objectClass { return latestEntity }
+        let entity = entitiesByClass[ObjectIdentifier(objectClass)] ?? findEntity(for: objectClass)
+        (latestClass, latestEntity) = (objectClass, entity)
+        return entity
+    }
+
+    private func findEntity(for objectClass: NSManagedObject.Type) -> NSEntityDescription {
         ClassRegistrations.register(objectClass)
         let name = NSStringFromClass(objectClass)
         let claims = parentSource.managedObjectModel.entitiesInIndexOrder.filter { $0.managedObjectClassName == name }

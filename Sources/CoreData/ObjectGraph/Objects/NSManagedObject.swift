@@ -43,16 +43,18 @@ open class NSManagedObject: NSObject {
             super.init()
             return
         }
-        entity.prepareForUse()
-        precondition(
-            !entity.isAbstract,
-            "\(entity.name ?? "?") is an abstract entity: insert an object of one of its subentities."
-        )
-        let own = entity.shape.defaults.copy(keepsBase: false)
-        (row, owner, key, state) = (own.bytes, own, 0, [.ownRow, .detached])
-        scope = EntityScope.detached(entity)
-        super.init()
-        context?.insert(self)
+        if let context {
+            let scope = context.scopeForInsertion(of: entity)
+            let own = scope.shape.defaults.copy(keepsBase: false)
+            (row, owner, self.scope, key, state) = (own.bytes, own, scope, context.nextTemporaryKey(), [.ownRow, .registered])
+            super.init()
+            context.enter(self)
+        } else {
+            entity.prepareForUse()
+            let own = entity.shape.defaults.copy(keepsBase: false)
+            (row, owner, scope, key, state) = (own.bytes, own, EntityScope.detached(entity), 0, [.ownRow, .detached])
+            super.init()
+        }
     }
 
     /// Makes the instances that a fetch or a fault needs. Not for callers: an object is made with `init(context:)`.
@@ -61,7 +63,7 @@ open class NSManagedObject: NSObject {
     }
 
     deinit {
-        if state.contains(.registered) { scope.registry?.remove(self) }
+        if state.contains(.registered) { scope.identity?.remove(self) }
     }
 
     // The hooks stand here because on Linux a method of an extension cannot be overridden.
@@ -104,7 +106,13 @@ open class NSManagedObject: NSObject {
     open func setValue(_ value: Any?, forKey key: String) { setStoredValue(value, forKey: key) }
 
     /// Objects are equal when they are the same object.
-    public final override func isEqual(_ object: Any?) -> Bool { (object as AnyObject?) === self }
+    public final override func isEqual(_ object: Any?) -> Bool {
+        // NB: sets ask this at each collision of hashes, and making an object of the argument costs more than the rest. An object in an `Any`
+        // is its address in the first word; only where that is this object's is the argument looked at.
+        let address = withUnsafeBytes(of: object) { $0.load(as: UInt.self) }
+        guard address == UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) else { return false }
+        return (object as AnyObject?) === self
+    }
     public final override var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) >> 4 }
 
     open override var description: String { debugText }

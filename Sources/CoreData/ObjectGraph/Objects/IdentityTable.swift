@@ -1,0 +1,95 @@
+import CShims
+import Foundation
+
+/// The live objects of one store and root entity in one context, by key.
+///
+/// Holds objects weakly: they take themselves out when they die, on whichever thread.
+final class IdentityTable {
+    // Guards the tables of all of a context's identity tables. Never held while an object is released: its deinit takes it.
+    private let mutex: Mutex
+    // NB: not checked for exclusive access: the mutex sees to it.
+    @exclusivity(unchecked) private var permanent = PagedTable()
+    @exclusivity(unchecked) private var temporary = PagedTable()
+
+    init(mutex: Mutex) { self.mutex = mutex }
+
+    deinit {
+        permanent.deallocate()
+        temporary.deallocate()
+    }
+
+    @inline(__always) private func find(_ key: Int64) -> UnsafeRawPointer? { key > 0 ? permanent.find(key) : temporary.find(-key) }
+
+    @inline(__always) private func retained(_ entry: UnsafeRawPointer?) -> NSManagedObject? {
+        // An entry is the address of a live object, or of one whose deinit waits for the lock and which cannot be retained any more.
+        guard let entry, cd_tryRetain(entry) != nil else { return nil }
+        return Unmanaged<NSManagedObject>.fromOpaque(entry).takeRetainedValue()
+    }
+
+    /// The live object of a key.
+    func object(_ key: Int64) -> NSManagedObject? {
+        mutex.lock()
+        defer { mutex.unlock() }
+        return retained(find(key))
+    }
+
+    /// Appends the live object of each row of a batch, or nil.
+    func objects(of batch: RowBatch, _ range: Range<Int>, into found: inout [NSManagedObject?]) {
+        mutex.lock()
+        for index in range { found.append(retained(find(EntityLayout.key(batch.row(index))))) }
+        mutex.unlock()
+    }
+
+    @inline(__always) func insert(_ object: NSManagedObject) {
+        mutex.lock()
+        list(object)
+        mutex.unlock()
+    }
+
+    func insert(_ objects: ArraySlice<NSManagedObject>) {
+        mutex.lock()
+        for object in objects { list(object) }
+        mutex.unlock()
+    }
+
+    /// Takes the object out, if it is the one listed under its key.
+    @inline(__always) func remove(_ object: NSManagedObject) {
+        mutex.lock()
+        unlist(object)
+        mutex.unlock()
+    }
+
+    /// Gives objects of this table their keys in another, or here.
+    func move(_ objects: ContiguousArray<NSManagedObject>, to scope: EntityScope, keys: ContiguousArray<Int64>) {
+        mutex.lock()
+        for index in objects.indices where objects[index].key != keys[index] {
+            let object = objects[index]
+            unlist(object)
+            object.scope = scope
+            object.key = keys[index]
+            object.existingExtras?.objectID = nil
+            scope.identity?.list(object)
+        }
+        mutex.unlock()
+    }
+
+    @inline(__always) private func list(_ object: NSManagedObject) {
+        let pointer = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
+        if object.key > 0 { permanent.insert(object.key, pointer) } else { temporary.insert(-object.key, pointer) }
+    }
+
+    @inline(__always) private func unlist(_ object: NSManagedObject) {
+        // Not retained: this runs in the object's deinit too.
+        let pointer = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
+        if object.key > 0 { permanent.remove(object.key, ifValue: pointer) } else { temporary.remove(-object.key, ifValue: pointer) }
+    }
+
+    /// Every live object.
+    var objects: [NSManagedObject] {
+        mutex.withLock {
+            var objects: [NSManagedObject] = []
+            for table in [permanent, temporary] { table.forEach { if let object = retained($0) { objects.append(object) } } }
+            return objects
+        }
+    }
+}
