@@ -46,13 +46,14 @@ struct FetchPlan {
         let limit = remainder == nil && order != nil ? Self.limit(query) : SQLText()
         let isLimitedCount = result == .count && !limit.sql.isEmpty
         var text = isLimitedCount ? "SELECT COUNT(*) FROM (SELECT 1 FROM \(frame.entity.table) t0" : frame.select
+        text.reserveCapacity(text.utf8.count + condition.text.sql.utf8.count + 128)
         text += condition.scopes[0].joinClauses
         text += condition.text.sql
         text += order ?? ""
         text += limit.sql
         if isLimitedCount { text += ")" }
         sql = text
-        parameters = condition.text.parameters + limit.parameters
+        parameters = limit.parameters.isEmpty ? condition.text.parameters : condition.text.parameters + limit.parameters
     }
 
     private static func limit(_ query: FetchQuery) -> SQLText {

@@ -21,7 +21,7 @@ struct SQLScope {
     }
 
     var joinClauses: String {
-        joins.reduce(into: "") { $0 += " LEFT JOIN \($1.table) \($1.alias) ON \($1.alias).Z_PK = \($1.foreignKey)" }
+        joins.isEmpty ? "" : joins.reduce(into: "") { $0 += " LEFT JOIN \($1.table) \($1.alias) ON \($1.alias).Z_PK = \($1.foreignKey)" }
     }
 
     /// The alias of the table that a foreign key leads to; `newAlias` where it is not joined yet.
@@ -60,21 +60,24 @@ extension PredicateSQL {
         let isSingle = !keyPath.utf8.contains(UInt8(ascii: "."))
         let keys = isSingle ? [keyPath] : keyPath.split(separator: ".").map(String.init)
         var (key, entity) = row(of: scope)
+        var stored: SQLEntity? = scopes[scope].entity
+        var alias = scopes[scope].alias
         for (index, name) in keys.enumerated() {
             if name == "self" || name == "SELF" || (name == "objectID" && index == keys.count - 1) { continue }
+            guard let table = stored else { throw BeyondSQL() }
             // A row that is reached through a foreign key is joined only now that something is read from it.
-            let alias = try alias(of: key, entity, scope: scope)
+            if alias.isEmpty { alias = join(table, on: key, scope: scope) }
             if name == "entity" {
                 guard index == keys.count - 1 else { throw BeyondSQL() }
                 return .entityNumber(column: alias + ".Z_ENT")
             }
             guard let property = entity.propertiesByName[name] else { throw unknownKey(name, entity, in: keyPath) }
-            guard !property.isTransient, let stored = schema.entityIfStored(entity) else { throw BeyondSQL() }
+            guard !property.isTransient else { throw BeyondSQL() }
             if let relationship = property as? NSRelationshipDescription, relationship.isToMany {
-                let collection = try collection(relationship, owner: key, stored)
+                let collection = try collection(relationship, owner: key, table)
                 return .collection(collection, rest: keys[(index + 1)...])
             }
-            guard let column = stored.columns[name] else { throw BeyondSQL() }
+            guard let column = table.columns[name] else { throw BeyondSQL() }
             let text = alias + "." + column.name
             if let attribute = property as? NSAttributeDescription {
                 // What a key reads from a value, such as the length of a text, SQL does not know.
@@ -82,7 +85,8 @@ extension PredicateSQL {
                 return .attribute(column: text, attribute)
             }
             guard let relationship = property as? NSRelationshipDescription else { throw BeyondSQL() }
-            (key, entity) = (text, relationship.destination)
+            (key, entity, alias) = (text, relationship.destination, "")
+            stored = schema.entityIfStored(entity)
         }
         return .row(key: key, entity)
     }
@@ -92,11 +96,9 @@ extension PredicateSQL {
         (scopes[scope].alias + ".Z_PK", scopes[scope].entity.description)
     }
 
-    private mutating func alias(of key: String, _ entity: NSEntityDescription, scope: Int) throws -> String {
-        if key == scopes[scope].alias + ".Z_PK" { return scopes[scope].alias }
-        guard let stored = schema.entityIfStored(entity) else { throw BeyondSQL() }
+    private mutating func join(_ entity: SQLEntity, on foreignKey: String, scope: Int) -> String {
         let candidate = "t\(nextAlias)"
-        let alias = scopes[scope].join(stored.table, on: key, newAlias: candidate)
+        let alias = scopes[scope].join(entity.table, on: foreignKey, newAlias: candidate)
         if alias == candidate { nextAlias += 1 }
         return alias
     }

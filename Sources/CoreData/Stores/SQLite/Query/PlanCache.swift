@@ -30,8 +30,8 @@ final class PlanCache: Sendable {
     }
 }
 
-/// What a plan takes from its entity alone.
-struct PlanFrame: Sendable {
+/// What a plan takes from its entity alone. A class, so that handing it out costs one retain.
+final class PlanFrame: Sendable {
     let entity: SQLEntity
     /// `SELECT … FROM ZSONG t0`
     let select: String
@@ -40,7 +40,8 @@ struct PlanFrame: Sendable {
     let entityFilter: String
 
     init(entity: NSEntityDescription, includesSubentities: Bool, result: FetchPlan.Result, schema: SQLSchema) {
-        self.entity = schema.entity(for: entity)
+        let stored = schema.entity(for: entity)
+        self.entity = stored
         switch result {
         case .rows:
             columns = SelectedColumns(
@@ -50,13 +51,13 @@ struct PlanFrame: Sendable {
                 alias: "t0",
                 firstColumn: 0
             )
-            select = "SELECT \(columns.list) FROM \(self.entity.table) t0"
+            select = "SELECT \(columns.list) FROM \(stored.table) t0"
         case .references:
             columns = .none
-            select = "SELECT t0.Z_PK, t0.Z_ENT FROM \(self.entity.table) t0"
+            select = "SELECT t0.Z_PK, t0.Z_ENT FROM \(stored.table) t0"
         case .count:
             columns = .none
-            select = "SELECT COUNT(*) FROM \(self.entity.table) t0"
+            select = "SELECT COUNT(*) FROM \(stored.table) t0"
         }
         entityFilter = Self.entityFilter(of: entity, includesSubentities, schema)
     }

@@ -9,6 +9,11 @@ enum PredicateConstant {
     case list([Any?])
 
     init(_ any: Any?) {
+        // The commonest kind first: the casts below take their time.
+        if let text = any as? String {
+            self = .text(text)
+            return
+        }
         guard let any = unwrapped(any) else {
             self = .scalar(.null)
             return
@@ -19,7 +24,6 @@ enum PredicateConstant {
 
     private init(native: Any) {
         switch native {
-        case let text as String: self = .text(text)
         case let number as Int: self = .integer(Int64(number))
         case let number as Double: self = .real(number)
         case let flag as Bool: self = .integer(flag ? 1 : 0)
@@ -52,7 +56,6 @@ enum PredicateConstant {
         case is NSNull: self = .scalar(.null)
         case let id as NSManagedObjectID: self = .row(id.identifiedRow)
         case let number as NSNumber: self = Self(number)
-        case let text as NSString: self = .text(String(describing: text))
         case let date as NSDate: self = .date(Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate))
         case let data as NSData: self = .data(Data(referencing: data))
         case let uuid as NSUUID: self = UUID(uuidString: uuid.uuidString).map(Self.uuid) ?? .scalar(.foreign)

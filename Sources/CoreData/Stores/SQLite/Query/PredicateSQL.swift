@@ -46,7 +46,8 @@ struct PredicateSQL {
         var written: [SQLText] = []
         var beyond: [PredicateTree] = []
         var count = text.parameters.count
-        for conjunct in conjuncts(of: predicate) {
+        let conjuncts = if case .comparison = predicate { [predicate] } else { conjuncts(of: predicate) }
+        for conjunct in conjuncts {
             let untouched = scopes
             do {
                 let condition = try apart { try $0.write(conjunct) }
