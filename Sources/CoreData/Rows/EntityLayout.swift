@@ -23,9 +23,9 @@ import Foundation
     @usableFromInline nonisolated(unsafe) let batchOffsets: UnsafePointer<UInt32>
     nonisolated(unsafe) let kinds: UnsafePointer<SlotKind>
     /// The slots of own rows that hold reference-counted values.
-    let managedSlots: [Int]
-    let referenceSlots: [Int]
-    let floatingSlots: [Int]
+    nonisolated(unsafe) let managedSlots: UnsafeBufferPointer<Int>
+    nonisolated(unsafe) let referenceSlots: UnsafeBufferPointer<Int>
+    nonisolated(unsafe) let floatingSlots: UnsafeBufferPointer<Int>
     let nullWordCount: Int
     let ownSize: Int
     let batchStride: Int
@@ -42,9 +42,9 @@ import Foundation
         ownOffsets = Self.table(own.offsets)
         batchOffsets = Self.table(batch.offsets)
         kinds = Self.table(slots.map(\.kind))
-        managedSlots = slots.indices.filter { slots[$0].kind.isManaged }
-        referenceSlots = slots.indices.filter { slots[$0].kind == .reference }
-        floatingSlots = slots.indices.filter { slots[$0].kind == .double || slots[$0].kind == .float }
+        managedSlots = Self.list(slots.indices.filter { slots[$0].kind.isManaged })
+        referenceSlots = Self.list(slots.indices.filter { slots[$0].kind == .reference })
+        floatingSlots = Self.list(slots.indices.filter { slots[$0].kind == .double || slots[$0].kind == .float })
     }
 
     var count: Int { slots.count }
@@ -67,6 +67,8 @@ import Foundation
         table.initialize(from: elements, count: elements.count)
         return UnsafePointer(table)
     }
+
+    private static func list(_ slots: [Int]) -> UnsafeBufferPointer<Int> { UnsafeBufferPointer(start: table(slots), count: slots.count) }
 
     private static let interned = Lock<[[Slot]: EntityLayout]>([:])
 

@@ -26,6 +26,8 @@ final class EntityShape: @unchecked Sendable {
     /// Null bits that a valid object has clear, in words of 32.
     let mandatoryBits: [UInt32]
     let transientAttributes: [NSAttributeDescription]
+    /// Whether a to-many relationship must hold some number of objects.
+    var limitsToManys: Bool { toManys.contains { !$0.isOptional || $0.minCount > 0 || $0.maxCount > 0 } }
     /// Stored attributes with validation predicates.
     let restricted: [NSPropertyDescription]
     /// The row of a new object.

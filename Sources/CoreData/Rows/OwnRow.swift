@@ -1,8 +1,8 @@
 import Foundation
 
 struct OwnRowHeader {
-    /// Layouts are never freed.
-    unowned(unsafe) let layout: EntityLayout
+    /// Layouts are never freed; unmanaged, so that loops over rows count no references.
+    let layout: Unmanaged<EntityLayout>
     /// Where the row is listed, once it is what the store holds.
     var listing: RowCache.Listing?
     /// The row that this one was copied from: what the owner's unsaved changes are measured against.
@@ -23,18 +23,34 @@ final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
     }
 
     @inline(__always) private static func allocate(_ layout: EntityLayout) -> OwnRow {
-        let buffer = OwnRow.create(minimumCapacity: layout.ownSize >> 3) { _ in OwnRowHeader(layout: layout, listing: nil, base: nil) }
+        let buffer = OwnRow.create(minimumCapacity: layout.ownSize >> 3) { _ in
+            OwnRowHeader(layout: Unmanaged.passUnretained(layout), listing: nil, base: nil)
+        }
         return unsafeDowncast(buffer, to: OwnRow.self)
     }
 
+    /// The row that this one was copied from, while its changes are not saved.
+    @inline(__always) var base: Row? {
+        get { withUnsafeMutablePointerToHeader { $0.pointee.base } }
+        set { withUnsafeMutablePointerToHeader { $0.pointee.base = newValue } }
+    }
+
+    @inline(__always) var layout: EntityLayout { withUnsafeMutablePointerToHeader { $0.pointee.layout.takeUnretainedValue() } }
+
+    @inline(__always) private func withLayout<Result>(_ body: (EntityLayout) -> Result) -> Result {
+        withUnsafeMutablePointerToHeader { $0.pointee.layout._withUnsafeGuaranteedRef(body) }
+    }
+
     private func initializeManagedSlots() {
-        let (row, layout) = (bytes, header.layout)
-        for slot in layout.managedSlots {
-            let place = row + Int(layout.ownOffsets[slot])
-            if layout.kinds[slot] == .string {
-                place.initializeMemory(as: String?.self, to: nil)
-            } else {
-                place.initializeMemory(as: Data?.self, to: nil)
+        let row = bytes
+        withLayout { layout in
+            for slot in layout.managedSlots {
+                let place = row + Int(layout.ownOffsets[slot])
+                if layout.kinds[slot] == .string {
+                    place.initializeMemory(as: String?.self, to: nil)
+                } else {
+                    place.initializeMemory(as: Data?.self, to: nil)
+                }
             }
         }
     }
@@ -42,14 +58,15 @@ final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
     deinit {
         withUnsafeMutablePointers { header, elements in
             let row = UnsafeMutableRawPointer(elements)
-            if let listing = header.pointee.listing { listing.cache.withdraw(self, key: EntityLayout.key(row), listing) }
-            let layout = header.pointee.layout
-            for slot in layout.managedSlots {
-                let place = row + Int(layout.ownOffsets[slot])
-                if layout.kinds[slot] == .string {
-                    place.assumingMemoryBound(to: String?.self).deinitialize(count: 1)
-                } else {
-                    place.assumingMemoryBound(to: Data?.self).deinitialize(count: 1)
+            if let listing = header.pointee.listing { listing.withdraw(self, key: EntityLayout.key(row)) }
+            header.pointee.layout._withUnsafeGuaranteedRef { layout in
+                for slot in layout.managedSlots {
+                    let place = row + Int(layout.ownOffsets[slot])
+                    if layout.kinds[slot] == .string {
+                        place.assumingMemoryBound(to: String?.self).deinitialize(count: 1)
+                    } else {
+                        place.assumingMemoryBound(to: Data?.self).deinitialize(count: 1)
+                    }
                 }
             }
         }
@@ -57,24 +74,36 @@ final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
 
     @inline(__always) var bytes: UnsafeMutableRawPointer { UnsafeMutableRawPointer(withUnsafeMutablePointerToElements { $0 }) }
 
-    @inline(__always) func slot(_ index: Int) -> UnsafeMutableRawPointer { bytes + Int(header.layout.ownOffsets[index]) }
+    @inline(__always) func slot(_ index: Int) -> UnsafeMutableRawPointer { withLayout { bytes + Int($0.ownOffsets[index]) } }
     @inline(__always) func string(_ index: Int) -> UnsafeMutablePointer<String?> { slot(index).assumingMemoryBound(to: String?.self) }
     @inline(__always) func data(_ index: Int) -> UnsafeMutablePointer<Data?> { slot(index).assumingMemoryBound(to: Data?.self) }
 
     /// A row with the same values that remembers this one as its base when `keepsBase`.
     func copy(keepsBase: Bool) -> OwnRow {
-        let layout = header.layout
-        let copy = OwnRow.allocate(layout)
-        memcpy(copy.bytes, bytes, layout.ownSize)
-        for slot in layout.managedSlots {
-            // The bytes copied above own nothing: initialising in place takes the reference that they lack.
-            if layout.kinds[slot] == .string {
-                copy.string(slot).initialize(to: string(slot).pointee)
-            } else {
-                copy.data(slot).initialize(to: data(slot).pointee)
+        let copy = withLayout { layout in
+            let copy = OwnRow.allocate(layout)
+            let (source, target) = (bytes, copy.bytes)
+            memcpy(target, source, layout.ownSize)
+            for slot in layout.managedSlots where !EntityLayout.isNull(source, slot) {
+                // The bytes copied above own nothing: initialising in place takes the reference that they lack. A nil needs none.
+                let offset = Int(layout.ownOffsets[slot])
+                if layout.kinds[slot] == .string {
+                    (target + offset).initializeMemory(
+                        as: String?.self,
+                        from: (source + offset).assumingMemoryBound(to: String?.self),
+                        count: 1
+                    )
+                } else {
+                    (target + offset).initializeMemory(
+                        as: Data?.self,
+                        from: (source + offset).assumingMemoryBound(to: Data?.self),
+                        count: 1
+                    )
+                }
             }
+            return copy
         }
-        if keepsBase { copy.header.base = Row(self) }
+        if keepsBase { copy.base = Row(self) }
         return copy
     }
 
@@ -85,13 +114,13 @@ final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
         let copy = OwnRow.allocate(layout)
         memcpy(copy.bytes, row.bytes, EntityLayout.nullsOffset + 4 * layout.nullWordCount)
         for slot in 0..<layout.count { copy.take(slot, from: row) }
-        copy.header.base = row
+        copy.base = row
         return copy
     }
 
     /// Initialises one slot from a row of a batch.
     private func take(_ index: Int, from row: Row) {
-        let layout = header.layout
+        let layout = layout
         let source = row.bytes + Int(layout.batchOffsets[index])
         let target = slot(index)
         let isNull = EntityLayout.isNull(row.bytes, index)

@@ -21,7 +21,7 @@ struct Row: @unchecked Sendable {
     @inline(__always) var own: OwnRow { unsafeDowncast(owner, to: OwnRow.self) }
     @inline(__always) var batch: RowBatch { unsafeDowncast(owner, to: RowBatch.self) }
 
-    var layout: EntityLayout { isOwn ? own.header.layout : batch.layout }
+    var layout: EntityLayout { isOwn ? own.layout : batch.layout }
     var key: Int64 { EntityLayout.key(bytes) }
     var version: Int32 { EntityLayout.version(bytes) }
 
@@ -106,7 +106,7 @@ extension OwnRow {
 
     func storeNull(at index: Int) {
         EntityLayout.setNull(bytes, index)
-        switch header.layout.kinds[index] {
+        switch layout.kinds[index] {
         case .string: string(index).pointee = nil
         case .binary: data(index).pointee = nil
         case .uuid, .reference: memset(slot(index), 0, 16)

@@ -39,7 +39,7 @@ final class RowBatch: @unchecked Sendable {
     }
 
     deinit {
-        listing?.cache.withdraw(self)
+        listing?.withdraw(self)
         base.deallocate()
         free(arena)
     }

@@ -6,17 +6,29 @@ import Foundation
 /// Holds rows weakly; they withdraw themselves when the last user lets go. The latest batches are kept a little longer, up to
 /// `recentLimit` bytes, so that an object that is dropped and soon asked for again needs no statement.
 final class RowCache: @unchecked Sendable {
-    /// Where a row is listed. The cache lives as long as a row that may be in it.
+    /// Where a row is listed. The cache keeps itself alive while any listing has not been withdrawn, so that a row need not.
     struct Listing {
-        let cache: RowCache
-        let root: Int
+        private let cache: Unmanaged<RowCache>
+        let root: Int32
+
+        fileprivate init(_ cache: RowCache, _ root: Int) {
+            self.cache = Unmanaged.passUnretained(cache)
+            self.root = Int32(root)
+        }
+
+        /// Takes a dying batch out of the tables.
+        func withdraw(_ batch: RowBatch) { cache.takeUnretainedValue().withdraw(batch, root: Int(root)) }
+        /// Takes a dying own row out of the tables.
+        func withdraw(_ row: OwnRow, key: Int64) { cache._withUnsafeGuaranteedRef { $0.withdraw(row, key: key, root: Int(root)) } }
     }
 
     static let recentLimit = 1 << 20
 
     // Guards everything below. Never held while a row is released: a row's deinit takes it.
     private let mutex = Mutex()
-    private var tables: [PagedTable?]
+    @exclusivity(unchecked) private var tables: [PagedTable?]
+    /// Batches and own rows that are to be withdrawn yet.
+    @exclusivity(unchecked) private var listingCount = 0
     private var recent: [RowBatch?] = []
     private var recentStart = 0
     private var recentBytes = 0
@@ -44,12 +56,13 @@ final class RowCache: @unchecked Sendable {
     /// Lists the rows of a batch that was just read. A row that is already known in the same version or a later one
     /// stays; those are returned, to be used instead: one entry per row, or none at all where no row was known.
     func publish(_ batch: RowBatch, root: Int) -> [Row?] {
-        batch.listing = Listing(cache: self, root: root)
+        batch.listing = Listing(self, root)
         let pointer = Unmanaged.passUnretained(batch).toOpaque()
         var known: [Row?] = []
         // Rows whose last reference is the one taken below must not be released under the lock.
         var released: [Row] = []
         mutex.lock()
+        noteListing()
         if tables[root] == nil { tables[root] = PagedTable() }
         for index in 0..<batch.count {
             let row = batch.row(index)
@@ -113,7 +126,11 @@ final class RowCache: @unchecked Sendable {
     @inline(__always) private func list(_ row: OwnRow, key: Int64, version: Int32, root: Int) {
         row.bytes.storeBytes(of: key, as: Int64.self)
         row.bytes.storeBytes(of: version, toByteOffset: EntityLayout.versionOffset, as: Int32.self)
-        if row.header.listing == nil { row.header.listing = Listing(cache: self, root: root) }
+        row.withUnsafeMutablePointerToHeader { header in
+            guard header.pointee.listing == nil else { return }
+            header.pointee.listing = Listing(self, root)
+            noteListing()
+        }
         if tables[root] == nil { tables[root] = PagedTable() }
         tables[root]?.insert(key, UnsafeRawPointer(Unmanaged.passUnretained(row).toOpaque()) + 1)
     }
@@ -139,18 +156,31 @@ final class RowCache: @unchecked Sendable {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Takes a dying batch out of the tables.
-    func withdraw(_ batch: RowBatch) {
-        guard let root = batch.listing?.root else { return }
+    private func withdraw(_ batch: RowBatch, root: Int) {
         let pointer = UnsafeRawPointer(Unmanaged.passUnretained(batch).toOpaque())
-        mutex.withLock {
-            for index in 0..<batch.count { tables[root]?.remove(EntityLayout.key(batch.row(index)), ifValue: pointer) }
-        }
+        mutex.lock()
+        for index in 0..<batch.count { tables[root]?.remove(EntityLayout.key(batch.row(index)), ifValue: pointer) }
+        endListing()
     }
 
-    /// Takes a dying own row out of the tables.
-    func withdraw(_ row: OwnRow, key: Int64, _ listing: Listing) {
+    @inline(__always) private func withdraw(_ row: OwnRow, key: Int64, root: Int) {
         let pointer = UnsafeRawPointer(Unmanaged.passUnretained(row).toOpaque())
-        mutex.withLock { tables[listing.root]?.remove(key, ifValue: pointer + 1) }
+        mutex.lock()
+        tables[root]?.remove(key, ifValue: pointer + 1)
+        endListing()
+    }
+
+    /// One more owner of rows will withdraw them: with the first, the cache keeps itself alive.
+    @inline(__always) private func noteListing() {
+        if listingCount == 0 { _ = Unmanaged.passRetained(self) }
+        listingCount += 1
+    }
+
+    /// Unlocks; after the last withdrawal the cache lets itself go.
+    @inline(__always) private func endListing() {
+        listingCount -= 1
+        let isLast = listingCount == 0
+        mutex.unlock()
+        if isLast { Unmanaged.passUnretained(self).release() }
     }
 }

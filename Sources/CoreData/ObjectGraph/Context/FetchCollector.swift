@@ -33,7 +33,9 @@ struct FetchCollector {
     }
 
     private func list(_ first: Int) {
-        for (offset, object) in found.enumerated() where object == nil { objects[first + offset].scope.identity?.insert(objects[first + offset]) }
+        for (offset, object) in found.enumerated() where object == nil {
+            objects[first + offset].scope.identity?.insert(objects[first + offset])
+        }
     }
 
     private func make(_ scope: EntityScope, _ run: RowRun, _ index: Int) -> NSManagedObject {

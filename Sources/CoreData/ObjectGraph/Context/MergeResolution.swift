@@ -63,7 +63,7 @@ extension NSManagedObjectContext {
     func resurrect(_ object: NSManagedObject) {
         if object.isFault { object.fire() }
         if !object.state.contains(.ownRow) || object.state.contains(.sharedRow) { object.takeOwnRow() }
-        object.own.header.base = nil
+        object.own.base = nil
         tracker.forget(object)
         tracker.noteInsertion(of: object)
     }

@@ -30,19 +30,24 @@ extension NSManagedObjectContext {
     }
 
     private func postObjectsDidChange(_ touched: ContiguousArray<NSManagedObject>, _ refreshed: ContiguousArray<NSManagedObject>) {
-        var sets: [NotificationKey: Set<NSManagedObject>] = [:]
+        var (inserted, updated, deleted): (Set<NSManagedObject>, Set<NSManagedObject>, Set<NSManagedObject>) = ([], [], [])
+        inserted.reserveCapacity(touched.count { $0.state.intersection([.inserted, .deleted]) == .inserted })
         for object in touched {
-            if let key = Self.key(of: object) { sets[key, default: Set(minimumCapacity: touched.count)].insert(object) }
+            if !object.state.isDisjoint(with: [.deleted, .detached]) {
+                deleted.insert(object)
+            } else if object.state.contains(.inserted) {
+                inserted.insert(object)
+            } else {
+                updated.insert(object)
+            }
         }
+        latestInsertedSet = inserted
+        var sets: [NotificationKey: Any] = [:]
+        if !inserted.isEmpty { sets[.insertedObjects] = inserted }
+        if !updated.isEmpty { sets[.updatedObjects] = updated }
+        if !deleted.isEmpty { sets[.deletedObjects] = deleted }
         if !refreshed.isEmpty { sets[.refreshedObjects] = Set(refreshed) }
-        latestInsertedSet = sets[.insertedObjects] ?? []
         post(.NSManagedObjectContextObjectsDidChange, sets)
-    }
-
-    private static func key(of object: NSManagedObject) -> NotificationKey? {
-        if object.state.contains(.deleted) { return .deletedObjects }
-        if object.state.contains(.inserted) { return .insertedObjects }
-        return object.state.contains(.detached) ? .deletedObjects : .updatedObjects
     }
 
     func post(_ name: Notification.Name, _ sets: [NotificationKey: Any]) {

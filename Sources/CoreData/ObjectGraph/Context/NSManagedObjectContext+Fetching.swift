@@ -99,7 +99,7 @@ extension NSManagedObjectContext {
         var objects = try residue?.applied(to: collector.objects, query, windows: overlay == nil) ?? collector.objects
         if let overlay { objects = try overlay.merged(into: objects) }
         if !request.returnsObjectsAsFaults { for object in objects where object.isFault { object.fire() } }
-        if retainsRegisteredObjects { retained.formUnion(objects) }
+        if retainsObjects { retained.formUnion(objects) }
         return objects
     }
 

@@ -35,7 +35,7 @@ extension NSManagedObjectContext {
     @inline(__always) func enter(_ object: NSManagedObject) {
         object.scope.identity?.insert(object)
         tracker.noteInsertion(of: object)
-        if retainsRegisteredObjects { retained.insert(object) }
+        if retainsObjects { retained.insert(object) }
         object.awakeFromInsert()
     }
 

@@ -92,7 +92,7 @@ extension NSManagedObjectContext {
         object.state.subtract([.inserted, .updated, .deleted, .propagated])
         guard wasPending else { return }
         if wasInserted { return unregister(object) }
-        if !object.state.contains(.rowless), object.state.contains(.ownRow), let base = object.own.header.base { adopt(base, object) }
+        if !object.state.contains(.rowless), object.state.contains(.ownRow), let base = object.own.base { adopt(base, object) }
         object.setChangedSlots(SlotMask())
         object.existingExtras?.toMany = []
         object.awake { $0.awake(fromSnapshotEvents: .rollback) }

@@ -71,7 +71,7 @@ extension NSManagedObjectContext {
         )
         let object = construction.make()
         scope.identity?.insert(object)
-        if retainsRegisteredObjects { retained.insert(object) }
+        if retainsObjects { retained.insert(object) }
         return object
     }
 
@@ -135,7 +135,7 @@ extension NSManagedObjectContext {
         if row.isOwn { state.formUnion([.ownRow, .sharedRow]) }
         let object = Construction(scope: scope, row: row, key: reference.key, state: state).make()
         scope.identity?.insert(object)
-        if retainsRegisteredObjects { retained.insert(object) }
+        if retainsObjects { retained.insert(object) }
         return object
     }
 

@@ -24,13 +24,16 @@ extension NSManagedObjectContext {
 
     /// `willSave` on every object with changes, and again on those that change meanwhile, until none does.
     private func prepareObjects() {
-        endEvent()
-        var objects = ContiguousArray(tracker.objects.filter { !$0.state.isDisjoint(with: .pending) })
+        // By index: a hook may add objects, which are asked in the next round.
+        for index in 0..<tracker.objects.count {
+            let object = tracker.objects[index]
+            if !object.state.isDisjoint(with: .pending) { object.willSave() }
+        }
         for _ in 0..<Self.maximumRounds {
-            for object in objects { object.willSave() }
-            objects = tracker.touched
-            if objects.isEmpty && tracker.unpropagated.isEmpty { return }
+            let changed = tracker.touched
+            if changed.isEmpty && tracker.unpropagated.isEmpty { return }
             endEvent()
+            for object in changed where !object.state.isDisjoint(with: .pending) { object.willSave() }
         }
         misuse(
             "willSave() changes its object every time it is called. Set a value there only where it differs, or set the primitive value."
@@ -76,22 +79,21 @@ extension NSManagedObjectContext {
 
     /// The changes are in the store: objects get their keys, rows count as committed, and everybody is told.
     private func finish(_ saved: Saved) {
-        var sets: [NotificationKey: [NSManagedObject]] = [:]
-        for (objects, receipt) in zip(saved.freezer.groups, saved.receipt.groups) {
+        let groups = saved.freezer.groups
+        for (objects, receipt) in zip(groups, saved.receipt.groups) {
             settleInserted(objects, receipt)
             for object in objects.updated { settleUpdated(object) }
             for object in objects.deleted { settleDeleted(object) }
-            sets[.insertedObjects, default: []].append(contentsOf: objects.inserted)
-            sets[.updatedObjects, default: []].append(contentsOf: objects.updated)
-            sets[.deletedObjects, default: []].append(contentsOf: objects.deleted)
         }
         tracker.removeAll()
         unlockObjects()
-        forwarding = [:]
-        for objects in saved.freezer.groups {
-            for list in [objects.inserted, objects.updated, objects.deleted] { for object in list { object.didSave() } }
+        if !forwarding.isEmpty { forwarding = [:] }
+        for objects in groups {
+            for object in objects.inserted { object.didSave() }
+            for object in objects.updated { object.didSave() }
+            for object in objects.deleted { object.didSave() }
         }
-        announce(sets.filter { !$0.value.isEmpty })
+        announce(groups)
     }
 
     private func settleInserted(_ objects: ChangeFreezer.Objects, _ receipt: SaveReceipt.Group) {
@@ -103,9 +105,7 @@ extension NSManagedObjectContext {
 
     private func settleUpdated(_ object: NSManagedObject) {
         // A row whose changes came to nothing is dropped for the one it was copied from.
-        if object.changed == 0 || object.currentRow.version == 0, object.state.contains(.ownRow), let base = object.own.header.base {
-            adopt(base, object)
-        }
+        if object.state.contains(.ownRow), let base = object.own.base, base.version == object.currentRow.version { adopt(base, object) }
         settle(object)
     }
 
@@ -114,7 +114,7 @@ extension NSManagedObjectContext {
         if object.state.contains(.ownRow) {
             // What was saved is in the row cache: whoever writes next copies it.
             object.state.insert(.sharedRow)
-            object.own.header.base = nil
+            object.own.base = nil
         }
         object.changed = 0
         guard let extras = object.existingExtras else { return }
@@ -128,15 +128,31 @@ extension NSManagedObjectContext {
         unregister(object)
     }
 
-    private func announce(_ objects: [NotificationKey: [NSManagedObject]]) {
-        var sets: [NotificationKey: Any] = objects.mapValues { Set($0) }
-        if let inserted = objects[.insertedObjects], inserted.count == latestInsertedSet.count,
-            inserted.first.map(latestInsertedSet.contains) == true
-        {
-            sets[.insertedObjects] = latestInsertedSet
-        }
+    private func announce(_ groups: [ChangeFreezer.Objects]) {
+        var sets: [NotificationKey: Any] = [:]
+        sets[.insertedObjects] = insertedSet(groups)
+        sets[.updatedObjects] = Self.set(groups, \.updated)
+        sets[.deletedObjects] = Self.set(groups, \.deleted)
         latestInsertedSet = []
         post(.NSManagedObjectContextDidSave, sets)
+    }
+
+    /// The inserted objects: the very set that ObjectsDidChange carried, where all of them were inserted in the latest event.
+    private func insertedSet(_ groups: [ChangeFreezer.Objects]) -> Set<NSManagedObject>? {
+        // What that event inserted is being saved, or the event would not be the latest; so equal counts mean equal sets.
+        let count = groups.reduce(0) { $0 + $1.inserted.count }
+        return count > 0 && count == latestInsertedSet.count ? latestInsertedSet : Self.set(groups, \.inserted)
+    }
+
+    private static func set(
+        _ groups: [ChangeFreezer.Objects],
+        _ list: KeyPath<ChangeFreezer.Objects, ContiguousArray<NSManagedObject>>
+    ) -> Set<NSManagedObject>? {
+        let count = groups.reduce(0) { $0 + $1[keyPath: list].count }
+        guard count > 0 else { return nil }
+        var set = Set<NSManagedObject>(minimumCapacity: count)
+        for group in groups { for object in group[keyPath: list] { set.insert(object) } }
+        return set
     }
 }
 

@@ -8,7 +8,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // Sendable by contract: everything but the set-up is used on the context's queue only.
     public let concurrencyType: NSManagedObjectContextConcurrencyType
     let queue: ContextQueue
-    let tracker = ChangeTracker()
+    final let tracker = ChangeTracker()
     /// What stands below: nil until a coordinator is set.
     var graphParent: (any GraphParent)?
     var optionalRegistry: ObjectRegistry?
@@ -27,6 +27,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) var insertionScope: EntityScope?
     /// Keys for unsaved objects that this context may hand out: from `next` down to above `end`.
     @exclusivity(unchecked) var temporaryKeys: (next: Int64, end: Int64) = (0, 0)
+    @exclusivity(unchecked) final var retainsObjects = false
     var retained: Set<NSManagedObject> = []
     /// Where references to unsaved objects lead since their IDs became permanent.
     var forwarding: [Int64: RowReference] = [:]
@@ -42,8 +43,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Whether deletes are carried along relationships when an event ends, rather than at the save.
     open var propagatesDeletesAtEndOfEvent = true
     /// Whether all objects of the context are kept alive, not only those with changes.
-    open var retainsRegisteredObjects = false {
-        didSet { retained = retainsRegisteredObjects ? registeredObjects : [] }
+    open var retainsRegisteredObjects: Bool {
+        get { retainsObjects }
+        set {
+            retainsObjects = newValue
+            retained = newValue ? registeredObjects : []
+        }
     }
     /// Whether an object whose row is gone becomes a deleted object without values; otherwise firing it traps.
     open var shouldDeleteInaccessibleFaults = true

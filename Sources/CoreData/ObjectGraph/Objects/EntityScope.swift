@@ -15,6 +15,8 @@
     @usableFromInline nonisolated(unsafe) let ownOffsets: UnsafePointer<UInt32>
     @usableFromInline nonisolated(unsafe) let batchOffsets: UnsafePointer<UInt32>
     let objectClass: NSManagedObject.Type
+    /// Whether validation is more than mandatory values and numbers: predicates, counts, rules of the class.
+    let validatesMore: Bool
 
     init(registry: ObjectRegistry?, identity: IdentityTable?, store: Int32, shape: EntityShape) {
         self.registry = registry
@@ -27,6 +29,7 @@
         ownOffsets = shape.layout.ownOffsets
         batchOffsets = shape.layout.batchOffsets
         objectClass = NSManagedObject.objectClass(for: shape.entity)
+        validatesMore = !shape.restricted.isEmpty || shape.limitsToManys || OverrideProbe.overridesValidateValue(objectClass)
     }
 
     var context: NSManagedObjectContext? { registry?.context }

@@ -3,7 +3,9 @@ import Foundation
 /// Reading a row in place: the loads that typed accessors become.
 extension NSManagedObject {
     @inlinable @inline(__always) final func place(_ slot: Int) -> UnsafeMutableRawPointer {
-        row + Int((state.contains(.ownRow) ? scope.ownOffsets : scope.batchOffsets)[slot])
+        scopeReference._withUnsafeGuaranteedRef {
+            row + Int((state.contains(.ownRow) ? $0.ownOffsets : $0.batchOffsets)[slot])
+        }
     }
 
     /// A scalar; its zero where the value is nil, whose place in a row is zeroed.
@@ -47,7 +49,7 @@ extension NSManagedObject {
     /// The row as of the last save or fetch: nil for an object that has never been saved.
     final var committedRow: Row? {
         if state.contains(.inserted) || state.contains(.rowless) { return nil }
-        guard state.contains(.ownRow), let base = own.header.base else { return currentRow }
+        guard state.contains(.ownRow), let base = own.base else { return currentRow }
         return base
     }
 

@@ -5,17 +5,19 @@ extension NSManagedObject {
     ///
     /// Resolved to a place in the row once per layout; then a read is a compare and a load. Where `Value` is not the attribute's own type
     /// (`Int` for an Integer 16, say) the value is converted, by name.
-    public struct Attribute<Value: ManagedValue>: Sendable {
-        @usableFromInline let cache: SlotCache
+    public struct Attribute<Value: ManagedValue>: @unchecked Sendable {
+        // Sendable: what it points to is, and is never freed.
+        @usableFromInline let cache: Unmanaged<SlotCache>
         public init(_ name: StaticString) {
-            cache = SlotCache(name: "\(name)", kind: SlotKind(rawValue: Value.slotKind))
+            cache = SlotCache.named(name, kind: SlotKind(rawValue: Value.slotKind))
         }
     }
 
     /// A typed name of a to-one relationship.
-    public struct ToOne<Target: NSManagedObject>: Sendable {
-        let cache: SlotCache
-        public init(_ name: StaticString) { cache = SlotCache(name: "\(name)", kind: .reference) }
+    public struct ToOne<Target: NSManagedObject>: @unchecked Sendable {
+        // As for an attribute.
+        let cache: Unmanaged<SlotCache>
+        public init(_ name: StaticString) { cache = SlotCache.named(name, kind: .reference) }
     }
 
     /// A typed name of a to-many relationship.
@@ -35,13 +37,13 @@ extension NSManagedObject {
     /// - Precondition: the entity has an attribute of that name.
     @inlinable public final subscript<Value: ManagedValue>(attribute: Attribute<Value>) -> Value {
         get {
-            let slot = attribute.cache.slot(layout: scope.layoutID, in: scope)
-            if slot < 0 { return Value.fromAny(storedValue(forKey: attribute.cache.name)) }
+            let slot = slot(attribute.cache)
+            if slot < 0 { return Value.fromAny(storedValue(forKey: attribute.cache.takeUnretainedValue().name)) }
             return Value.read(self, slot: slot)
         }
         set {
-            let slot = attribute.cache.slot(layout: scope.layoutID, in: scope)
-            if slot < 0 { return setStoredValue(newValue.asAny, forKey: attribute.cache.name) }
+            let slot = slot(attribute.cache)
+            if slot < 0 { return setStoredValue(newValue.asAny, forKey: attribute.cache.takeUnretainedValue().name) }
             Value.write(newValue, to: self, slot: slot)
         }
     }
@@ -51,13 +53,15 @@ extension NSManagedObject {
     /// - Precondition: the entity has a to-one relationship of that name; a new value is in the same context.
     public final subscript<Target: NSManagedObject>(relationship: ToOne<Target>) -> Target? {
         get {
-            let slot = relationship.cache.slot(layout: scope.layoutID, in: scope)
+            let slot = slot(relationship.cache)
             // The model says which entity the target is of, and the entity which class; a wrong `Target` is a mistake in the subclass.
-            return target(toOneSlot(slot, relationship.cache.name)).map { cast($0, relationship.cache.name) }
+            return target(toOneSlot(slot, relationship.cache.takeUnretainedValue().name)).map {
+                cast($0, relationship.cache.takeUnretainedValue().name)
+            }
         }
         set {
-            let slot = relationship.cache.slot(layout: scope.layoutID, in: scope)
-            setTarget(newValue, toOneSlot(slot, relationship.cache.name))
+            let slot = slot(relationship.cache)
+            setTarget(newValue, toOneSlot(slot, relationship.cache.takeUnretainedValue().name))
         }
     }
 

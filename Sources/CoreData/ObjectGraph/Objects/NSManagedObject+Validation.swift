@@ -3,6 +3,8 @@ import Foundation
 /// Validation against the model: one test of bits where all is well, one error per value where it is not.
 extension NSManagedObject {
     final func validateProperties() throws {
+        // The common case pays for a look at the null bits and at the floating-point numbers, and for nothing else.
+        if scopeReference._withUnsafeGuaranteedRef({ isPlainlyValid($0) }) { return }
         var errors: [any Error] = []
         let shape = scope.shape
         if state.contains(.rowless) { return try validateToManys(&errors) }
@@ -10,6 +12,10 @@ extension NSManagedObject {
         for property in shape.restricted { collect(&errors) { try check(property) } }
         if OverrideProbe.overridesValidateValue(type(of: self)) { collectCustomErrors(&errors) }
         try validateToManys(&errors)
+    }
+
+    @inline(__always) private func isPlainlyValid(_ scope: EntityScope) -> Bool {
+        !scope.validatesMore && !state.contains(.rowless) && hasMandatoryValues(scope.shape) && hasNumbers(scope.shape)
     }
 
     @inline(__always) private func hasMandatoryValues(_ shape: EntityShape) -> Bool {
@@ -23,7 +29,8 @@ extension NSManagedObject {
     @inline(__always) private func hasNumbers(_ shape: EntityShape) -> Bool {
         for slot in shape.layout.floatingSlots {
             let isNumber =
-                shape.layout.kinds[slot] == .double ? !place(slot).load(as: Double.self).isNaN : !place(slot).load(as: Float.self).isNaN
+                shape.layout.kinds[slot] == .double
+                ? !place(slot).load(as: Double.self).isNaN : !place(slot).load(as: Float.self).isNaN
             if !isNumber { return false }
         }
         return true

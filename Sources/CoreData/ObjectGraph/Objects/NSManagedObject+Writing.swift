@@ -52,7 +52,7 @@ extension NSManagedObject {
     @inline(__always) private func prepareToWrite(_ slot: Int) -> UnsafeMutableRawPointer {
         if state.intersection(.writeMask) != .writable { prepareRow() }
         if slot < 31 { changed |= 1 &<< UInt32(truncatingIfNeeded: slot) } else { noteHighChange(slot) }
-        return row + Int(scope.ownOffsets[slot])
+        return scopeReference._withUnsafeGuaranteedRef { row + Int($0.ownOffsets[slot]) }
     }
 
     @inline(never) private func noteHighChange(_ slot: Int) {

@@ -22,7 +22,8 @@ open class NSManagedObject: NSObject {
     // their context's queue, and no access below spans a call to user code.
     @exclusivity(unchecked) @usableFromInline final var row: UnsafeMutableRawPointer
     @exclusivity(unchecked) @usableFromInline final var owner: AnyObject
-    @exclusivity(unchecked) @usableFromInline final var scope: EntityScope
+    /// Retained by hand: an accessor reads through it without counting references.
+    @exclusivity(unchecked) @usableFromInline final var scopeReference: Unmanaged<EntityScope>
     /// The primary key; negative while it is temporary, 0 in no context.
     @exclusivity(unchecked) final var key: Int64
     @exclusivity(unchecked) @usableFromInline final var state: ObjectState
@@ -37,8 +38,9 @@ open class NSManagedObject: NSObject {
     /// - Precondition: `entity` is not abstract; its class is this class or a superclass of it.
     public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         if let construction = Construction.take(for: entity) {
-            (row, owner, scope, key, state) = (
-                construction.row.bytes, construction.row.owner, construction.scope, construction.key, construction.state
+            (row, owner, scopeReference, key, state) = (
+                construction.row.bytes, construction.row.owner, Unmanaged.passRetained(construction.scope), construction.key,
+                construction.state
             )
             super.init()
             return
@@ -46,14 +48,26 @@ open class NSManagedObject: NSObject {
         if let context {
             let scope = context.scopeForInsertion(of: entity)
             let own = scope.shape.defaults.copy(keepsBase: false)
-            (row, owner, self.scope, key, state) = (own.bytes, own, scope, context.nextTemporaryKey(), [.ownRow, .registered])
+            (row, owner, scopeReference) = (own.bytes, own, Unmanaged.passRetained(scope))
+            (key, state) = (context.nextTemporaryKey(), [.ownRow, .registered])
             super.init()
             context.enter(self)
         } else {
             entity.prepareForUse()
             let own = entity.shape.defaults.copy(keepsBase: false)
-            (row, owner, scope, key, state) = (own.bytes, own, EntityScope.detached(entity), 0, [.ownRow, .detached])
+            (row, owner, scopeReference) = (own.bytes, own, Unmanaged.passRetained(EntityScope.detached(entity)))
+            (key, state) = (0, [.ownRow, .detached])
             super.init()
+        }
+    }
+
+    /// The object's entity, store and context, which it shares with others.
+    final var scope: EntityScope {
+        @inline(__always) get { scopeReference.takeUnretainedValue() }
+        set {
+            let old = scopeReference
+            scopeReference = Unmanaged.passRetained(newValue)
+            old.release()
         }
     }
 
@@ -64,6 +78,7 @@ open class NSManagedObject: NSObject {
 
     deinit {
         if state.contains(.registered) { scope.identity?.remove(self) }
+        scopeReference.release()
     }
 
     // The hooks stand here because on Linux a method of an extension cannot be overridden.

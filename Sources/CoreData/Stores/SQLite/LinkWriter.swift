@@ -32,7 +32,7 @@ struct LinkWriter {
             let names = ([ownerColumn, targetColumn] + orders).joined(separator: ", ")
             let places = Array(repeating: "?", count: 2 + orders.count).joined(separator: ", ")
             for target in link.added {
-                let marks = try orders.map { SQLiteValue.integer(try store.orderMarks.next(table: name, column: $0, connection)) }
+                let marks = try orders.map { SQLiteValue.integer(try store.orderMarks.mark(table: name, column: $0).next(connection)) }
                 try run(
                     "INSERT OR IGNORE INTO \(name)(\(names)) VALUES(\(places))",
                     [.integer(owner.key), .integer(try resolve(target).key)] + marks
@@ -67,7 +67,7 @@ struct LinkWriter {
         for target in link.added {
             let key = try resolve(target).key
             let names = [column, other] + (order.map { [$0] } ?? [])
-            let mark = try order.map { [SQLiteValue.integer(try store.orderMarks.next(table: name, column: $0, connection))] } ?? []
+            let mark = try order.map { [SQLiteValue.integer(try store.orderMarks.mark(table: name, column: $0).next(connection))] } ?? []
             let places = Array(repeating: "?", count: names.count).joined(separator: ", ")
             try run(
                 "INSERT OR IGNORE INTO \(name)(\(names.joined(separator: ", "))) VALUES(\(places))",
@@ -111,10 +111,10 @@ struct LinkWriter {
                     "UPDATE \(name) SET \(order) = ? WHERE \(ownerColumn) = ? AND \(targetColumn) = ?",
                     [.integer(place), .integer(owner.key), .integer(key)]
                 )
-                store.orderMarks.note(place, table: name, column: order)
+                store.orderMarks.mark(table: name, column: order).note(place)
             case .foreignKey(let table, _, _, let order?)?:
                 try run("UPDATE \(table) SET \(order) = ? WHERE Z_PK = ?", [.integer(place), .integer(key)])
-                store.orderMarks.note(place, table: table, column: order)
+                store.orderMarks.mark(table: table, column: order).note(place)
             default: break
             }
         }

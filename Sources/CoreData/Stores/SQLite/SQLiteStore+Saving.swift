@@ -64,7 +64,7 @@ extension SQLiteStore {
     func saveStatements(_ entity: NSEntityDescription) -> SaveStatements {
         entityStatements.withLock { known in
             if let statements = known[entity.index]?.save { return statements }
-            let statements = SaveStatements(schema.entity(for: entity), shape: entity.shape)
+            let statements = SaveStatements(schema.entity(for: entity), shape: entity.shape, marks: orderMarks)
             known[entity.index, default: EntityStatements()].save = statements
             return statements
         }

@@ -73,38 +73,3 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         do { return try body() } catch let error as SQLiteError { throw CocoaError(error, url: url, doing: doing) }
     }
 }
-
-/// The highest place given out so far in each ordered relationship's column: what is appended goes behind it.
-final class OrderMarks {
-    private var marks: [String: Int64] = [:]
-    private var dataVersion: Int64?
-
-    /// The next place in a column. Called on the writing connection, in its transaction.
-    func next(table: String, column: String, _ connection: Connection) throws -> Int64 {
-        let name = "\(table).\(column)"
-        let mark: Int64
-        if let known = marks[name] {
-            mark = known
-        } else {
-            let row = try connection.rows("SELECT MAX(\(column)) FROM \(table)").first
-            if case .integer(let maximum)? = row?.first { mark = maximum } else { mark = OrderKeys.spacing }
-        }
-        marks[name] = mark + OrderKeys.spacing
-        return mark + OrderKeys.spacing
-    }
-
-    /// A place was given out by somebody else in this process.
-    func note(_ place: Int64, table: String, column: String) {
-        if let mark = marks["\(table).\(column)"], mark < place { marks["\(table).\(column)"] = place }
-    }
-
-    /// Forgets what other processes may have overtaken, or what a rollback took back.
-    func refresh(_ connection: Connection) throws {
-        let row = try connection.rows("PRAGMA data_version").first
-        guard case .integer(let version)? = row?.first, version != dataVersion else { return }
-        dataVersion = version
-        marks = [:]
-    }
-
-    func forget() { marks = [:] }
-}

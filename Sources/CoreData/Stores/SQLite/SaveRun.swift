@@ -61,11 +61,19 @@ final class SaveRun {
 }
 
 extension SaveRun {
+    /// Whether any row of this save can hold a reference: only then must temporary keys be found again.
+    private var refersToOthers: Bool {
+        !changes.links.isEmpty || !changes.positions.isEmpty
+            || changes.groups.contains { !$0.group.entity.shape.layout.referenceSlots.isEmpty }
+    }
+
     /// Takes one block of keys for each root entity that gets new rows.
     private func reserveKeys() throws {
         var needed: [Int: Int] = [:]
         for (_, group) in changes.groups {
-            needed[store.schema.entity(for: group.entity).rootNumber, default: 0] += group.inserts.count(where: { $0.key <= 0 })
+            needed[store.schema.entity(for: group.entity).rootNumber, default: 0] += group.inserts.indices.count(where: {
+                group.inserts[$0].key <= 0
+            })
         }
         var next: [Int: Int64] = [:]
         for (root, count) in needed.sorted(by: { $0.key < $1.key }) where count > 0 {
@@ -76,10 +84,15 @@ extension SaveRun {
             var own = ContiguousArray<Int64>()
             own.reserveCapacity(group.inserts.count)
             var key = next[root] ?? 0
-            for insert in group.inserts {
-                if insert.key > 0 { own.append(insert.key); continue }
+            let isReferredTo = refersToOthers
+            for index in group.inserts.indices {
+                let known = group.inserts[index].key
+                if known > 0 {
+                    own.append(known)
+                    continue
+                }
                 own.append(key)
-                keys.insert(RowReference(key: key, entity: Int32(group.entity.index), store: store.number), for: insert.key)
+                if isReferredTo { keys.insert(RowReference(key: key, entity: Int32(group.entity.index), store: store.number), for: known) }
                 key += 1
             }
             next[root] = key
@@ -130,7 +143,7 @@ extension SaveRun {
         var parameter: Int32 = 1
         for index in range {
             let row = group.inserts[index].row.own
-            try place(row, group.entity, statements)
+            if !statements.positions.isEmpty { try place(row, statements) }
             sqlite3_bind_int64(statement.handle, parameter, keys[index])
             parameter = try writer.bind(row, statements.steps, to: statement.handle, from: parameter + 1)
         }
@@ -139,17 +152,13 @@ extension SaveRun {
 
     /// Puts a member that has no place yet at the end of its ordered relationship.
     @inline(__always)
-    private func place(_ row: OwnRow, _ entity: NSEntityDescription, _ statements: SaveStatements) throws {
-        let shape = entity.shape
-        if shape.positionSlots.isEmpty { return }
-        for (reference, position) in shape.positionSlots where !EntityLayout.isNull(row.bytes, reference) {
-            let name = shape.layout.slots[reference].name
-            guard let column = statements.entity.columns[name]?.orderColumn else { continue }
-            if EntityLayout.isNull(row.bytes, position) {
-                let place = try store.orderMarks.next(table: statements.entity.table, column: column, connection)
-                row.store(.integer(place), at: position)
+    private func place(_ row: OwnRow, _ statements: SaveStatements) throws {
+        let bytes = row.bytes
+        for position in statements.positions where !EntityLayout.isNull(bytes, position.reference) {
+            if EntityLayout.isNull(bytes, position.slot) {
+                row.store(.integer(try position.mark.next(connection)), at: position.slot)
             } else {
-                store.orderMarks.note(row.slot(position).load(as: Int64.self), table: statements.entity.table, column: column)
+                position.mark.note(row.slot(position.slot).load(as: Int64.self))
             }
         }
     }
@@ -199,7 +208,7 @@ extension SaveRun {
     ) throws {
         writer.begin()
         let (row, version) = (update.row.own, base.version)
-        try place(row, group.entity, statements)
+        if !statements.positions.isEmpty { try place(row, statements) }
         let next = try writer.bind(row, steps, to: statement.handle, from: 1)
         sqlite3_bind_int64(statement.handle, next, Int64(version) + 1)
         sqlite3_bind_int64(statement.handle, next + 1, update.key)

@@ -6,6 +6,16 @@ final class SaveStatements {
     static let rowsPerInsert = 50
 
     let entity: SQLEntity
+    let shape: EntityShape
+    /// The places that a row has in ordered relationships.
+    let positions: [Position]
+
+    struct Position {
+        /// The slot of the to-one relationship, and that of the place among the other end's objects.
+        let reference: Int
+        let slot: Int
+        let mark: OrderMark
+    }
     /// All columns, in the order of an INSERT.
     let steps: ContiguousArray<StatementWriter.Step>
     private let insertHead: String
@@ -17,8 +27,14 @@ final class SaveStatements {
 
     var parametersPerRow: Int32 { Int32(columns.reduce(1) { $0 + $1.count }) }
 
-    init(_ entity: SQLEntity, shape: EntityShape) {
+    init(_ entity: SQLEntity, shape: EntityShape, marks: OrderMarks) {
         self.entity = entity
+        self.shape = shape
+        positions = shape.positionSlots.compactMap { reference, slot in
+            entity.columns[shape.layout.slots[reference].name]?.orderColumn.map {
+                Position(reference: reference, slot: slot, mark: marks.mark(table: entity.table, column: $0))
+            }
+        }
         columns = Self.columns(of: entity, shape)
         let columns = columns
         steps = ContiguousArray(

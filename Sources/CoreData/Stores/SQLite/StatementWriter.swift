@@ -16,7 +16,7 @@ final class StatementWriter {
     }
 
     private let arena = UnsafeMutableRawPointer.allocate(byteCount: arenaSize, alignment: 16)
-    private var used = 0
+    @exclusivity(unchecked) private var used = 0
     private let schema: SQLSchema
     private let store: Int32
     /// Gives the permanent reference for a temporary one.
@@ -40,7 +40,7 @@ final class StatementWriter {
     func bind(_ row: OwnRow, _ steps: ContiguousArray<Step>, to handle: OpaquePointer, from index: Int32) throws -> Int32 {
         var index = index
         let bytes = row.bytes
-        let offsets = row.header.layout.ownOffsets
+        let offsets = row.layout.ownOffsets
         for step in steps {
             let place = bytes + Int(offsets[step.slot])
             if EntityLayout.isNull(bytes, step.slot) {

@@ -1,0 +1,55 @@
+import Foundation
+import SQLiteDriver
+
+/// The highest place given out so far in one ordered relationship's column: what is appended goes behind it.
+///
+/// Used on the writing connection only, in its transaction.
+final class OrderMark {
+    private let maximum: String
+    @exclusivity(unchecked) fileprivate(set) var highest: Int64?
+
+    init(table: String, column: String) { maximum = "SELECT MAX(\(column)) FROM \(table)" }
+
+    /// The next place.
+    @inline(__always) func next(_ connection: Connection) throws -> Int64 {
+        let next = try (highest ?? read(connection)) + OrderKeys.spacing
+        highest = next
+        return next
+    }
+
+    private func read(_ connection: Connection) throws -> Int64 {
+        guard case .integer(let maximum)? = try connection.rows(maximum).first?.first else { return OrderKeys.spacing }
+        return maximum
+    }
+
+    /// A place was given out by its owner.
+    @inline(__always) func note(_ place: Int64) {
+        if let highest, highest < place { self.highest = place }
+    }
+}
+
+/// The marks of all ordered relationships of a store.
+final class OrderMarks {
+    private var marks: [String: OrderMark] = [:]
+    private var dataVersion: Int64?
+
+    func mark(table: String, column: String) -> OrderMark {
+        let name = "\(table).\(column)"
+        if let mark = marks[name] { return mark }
+        let mark = OrderMark(table: table, column: column)
+        marks[name] = mark
+        return mark
+    }
+
+    /// Forgets what other connections may have overtaken.
+    func refresh(_ connection: Connection) throws {
+        guard !marks.isEmpty, case .integer(let version)? = try connection.rows("PRAGMA data_version").first?.first,
+            version != dataVersion
+        else { return }
+        dataVersion = version
+        forget()
+    }
+
+    /// Forgets all places: a rollback took some back.
+    func forget() { for mark in marks.values { mark.highest = nil } }
+}
