@@ -7,6 +7,7 @@ struct ChangeFreezer {
     private(set) var groups: [Objects] = []
     private var indexes: [ObjectIdentifier: Int] = [:]
     private var ordered: [(owner: NSManagedObject, index: Int, contents: ToManyContents)] = []
+    private var places: [(contents: ToManyContents, member: ObjectIdentifier, place: Int64)] = []
 
     struct Objects {
         let scope: EntityScope
@@ -21,6 +22,11 @@ struct ChangeFreezer {
         for (owner, index, contents) in ordered { placeMembers(of: owner, index, contents) }
         for object in objects { freeze(object) }
         for object in locked where object.state.isDisjoint(with: .pending) { freezeLock(object) }
+    }
+
+    /// The changes are in the store: members have the places that were chosen for them. Until then a retry must choose them again.
+    func settlePlaces() {
+        for (contents, member, place) in places { contents.positions[member] = place }
     }
 
     private mutating func group(of scope: EntityScope) -> Int {
@@ -108,7 +114,7 @@ extension ChangeFreezer {
         let places = OrderKeys.places(for: members.map { contents.positions[ObjectIdentifier($0)] })
         var beside: [(member: RowReference, position: Int64)] = []
         for (member, place) in zip(members, places) where contents.positions[ObjectIdentifier(member)] != place {
-            contents.positions[ObjectIdentifier(member)] = place
+            self.places.append((contents, ObjectIdentifier(member), place))
             if !Self.place(member, relationship, place) { beside.append((member.rowReference, place)) }
         }
         guard !beside.isEmpty else { return }

@@ -10,9 +10,14 @@ extension SQLiteStore {
         do {
             return try pool.write { connection in
                 let run = SaveRun(self, changes, connection)
-                try connection.transaction(.immediate) {
-                    try run.write()
-                    try next()
+                do {
+                    try connection.transaction(.immediate) {
+                        try run.write()
+                        try next()
+                    }
+                } catch {
+                    run.takeBack()
+                    throw error
                 }
                 run.publish()
                 return run

@@ -23,6 +23,8 @@ final class SaveRun {
     private var conflicts: [RowConflict] = []
     private var updatedRows: [RowCache.Saved] = []
     private var published: [() -> Void] = []
+    /// The rows that got a place at the end of an ordered relationship, and the slot of the place.
+    private var placed: [(row: OwnRow, slot: Int)] = []
 
     init(_ store: SQLiteStore, _ changes: StoreChanges, _ connection: Connection) {
         self.store = store
@@ -157,6 +159,7 @@ extension SaveRun {
         for position in statements.positions where !EntityLayout.isNull(bytes, position.reference) {
             if EntityLayout.isNull(bytes, position.slot) {
                 row.store(.integer(try position.mark.next(connection)), at: position.slot)
+                placed.append((row, position.slot))
             } else {
                 position.mark.note(row.slot(position.slot).load(as: Int64.self))
             }
@@ -298,6 +301,11 @@ extension SaveRun {
                 isStoreAhead: isStoreAhead
             )
         )
+    }
+
+    /// Nothing was written: the rows are as they were, so that places are given anew by the next save.
+    func takeBack() {
+        for (row, slot) in placed { row.store(.null, at: slot) }
     }
 
     /// The transaction is committed: rows get their references, and the cache the rows.
