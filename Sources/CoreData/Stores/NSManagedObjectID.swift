@@ -13,6 +13,8 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
     init(_ reference: RowReference, entity: NSEntityDescription, store: NSPersistentStore?) {
         self.reference = reference
+        // An unsaved object may have been assigned to a store; that is no part of its identity.
+        let store = reference.key < 0 ? nil : store
         self.store = store
         entityDescription = entity
         root = entity.rootEntity.index

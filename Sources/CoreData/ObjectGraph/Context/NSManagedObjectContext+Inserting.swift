@@ -88,13 +88,9 @@ extension NSManagedObjectContext {
     /// - Throws: a `CocoaError` where no store takes an object or the store cannot be written; no ID has changed then.
     public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         let temporary = objects.filter { $0.key < 0 && $0.registeredContext === self }
-        let groups = Dictionary(grouping: temporary) { ObjectIdentifier($0.scope.entity) }.values
+        let groups = Dictionary(grouping: temporary) { ObjectIdentifier($0.scope) }.values
         let keys = try groups.map { group in
-            try parentSource.permanentKeys(
-                for: group[0].scope.entity,
-                count: group.count,
-                store: group[0].existingExtras?.assignedStore ?? 0
-            )
+            try parentSource.permanentKeys(for: group[0].scope.entity, count: group.count, store: group[0].scope.store)
         }
         for (group, keys) in zip(groups, keys) {
             for (offset, object) in group.enumerated() {
@@ -116,12 +112,16 @@ extension NSManagedObjectContext {
 
     /// Chooses the store that an unsaved object will be saved in.
     ///
-    /// - Precondition: the object is a managed object of this context that was never saved.
+    /// - Precondition: the object is a managed object of this context that was never saved; the store is one of its coordinator's.
     public func assign(_ object: Any, to store: NSPersistentStore) {
         guard let object = object as? NSManagedObject, object.registeredContext === self, object.key < 0 else {
             misuse("assign(_:to:) takes an object of this context that was never saved.")
         }
-        object.extras.assignedStore = store.number
+        precondition(
+            store.persistentStoreCoordinator === persistentStoreCoordinator,
+            "assign(_:to:) takes a store of the context's own coordinator."
+        )
+        rename(object, store: store.number, key: object.key)
     }
 }
 

@@ -13,8 +13,6 @@ final class ObjectExtras {
     var changesBeforeEvent = SlotMask()
     /// Relationship values between `willChangeValue(forKey:)` and `didChangeValue(forKey:)`.
     var valuesBeforeChange: [String: Any] = [:]
-    /// The store of an insert that `assign(_:to:)` chose.
-    var assignedStore: Int32 = 0
 
     init(rowOwner: AnyObject) { self.rowOwner = rowOwner }
 }
