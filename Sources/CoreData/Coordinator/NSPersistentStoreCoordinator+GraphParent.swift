@@ -11,15 +11,24 @@ extension NSPersistentStoreCoordinator: GraphParent {
     }
 
     /// The stores that a query asks.
-    private func stores(for query: FetchQuery) -> [SQLiteStore] {
+    ///
+    /// - Throws: `CocoaError` 134070 where there are none at all, or one that was named is not here any more.
+    private func stores(for query: FetchQuery) throws -> [SQLiteStore] {
+        let all = persistentStores
+        guard !all.isEmpty else {
+            throw CocoaError.coreData(.persistentStoreOperation, "The coordinator has no stores: nothing can be fetched. Add one first.")
+        }
+        if let stores = query.stores, !stores.isSubset(of: all.map(\.number)) {
+            throw CocoaError.coreData(.persistentStoreOperation, "A fetch asks for a store that is not one of the coordinator's.")
+        }
         let entities = [query.entity] + (query.includesSubentities ? query.entity.allSubentities : [])
-        return persistentStores.compactMap { $0 as? SQLiteStore }.filter { store in
+        return all.compactMap { $0 as? SQLiteStore }.filter { store in
             query.stores?.contains(store.number) ?? true && entities.contains(where: store.holds)
         }
     }
 
     func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? {
-        let stores = stores(for: query)
+        let stores = try stores(for: query)
         if stores.count == 1 { return try stores[0].fetch(query, body) }
         var part = query
         (part.limit, part.offset) = (query.limit > 0 ? query.limit + query.offset : 0, 0)
@@ -31,7 +40,7 @@ extension NSPersistentStoreCoordinator: GraphParent {
     }
 
     func references(_ query: FetchQuery) throws -> [RowReference]? {
-        let stores = stores(for: query)
+        let stores = try stores(for: query)
         guard stores.count <= 1 || (query.sortDescriptors.isEmpty && query.limit == 0 && query.offset == 0) else { return nil }
         var references: [RowReference] = []
         for store in stores {
@@ -42,7 +51,7 @@ extension NSPersistentStoreCoordinator: GraphParent {
     }
 
     func count(_ query: FetchQuery) throws -> Int? {
-        let stores = stores(for: query)
+        let stores = try stores(for: query)
         guard stores.count <= 1 || (query.limit == 0 && query.offset == 0) else { return nil }
         var count = 0
         for store in stores {

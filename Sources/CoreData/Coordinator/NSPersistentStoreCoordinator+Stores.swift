@@ -71,6 +71,7 @@ extension NSPersistentStoreCoordinator {
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         stores.withLock { stores in stores.all.removeAll { $0 === store } }
         (store as? SQLiteStore)?.close()
+        store.owner = nil
         NotificationCenter.default.post(
             name: .NSPersistentStoreCoordinatorStoresDidChange,
             object: self,
@@ -92,8 +93,8 @@ extension NSPersistentStoreCoordinator {
         do {
             let connection = try Connection(path: url.path, mode: .readWrite)
             defer { connection.close() }
-            connection.setBusyTimeout(seconds: options?[NSPersistentStoreTimeoutOption] as? TimeInterval ?? SQLiteStore.defaultTimeout)
-            let isForced = options?[NSPersistentStoreForceDestroyOption] as? Bool ?? false
+            connection.setBusyTimeout(seconds: StoreOptions.number(options?[NSPersistentStoreTimeoutOption]) ?? SQLiteStore.defaultTimeout)
+            let isForced = StoreOptions.flag(options?[NSPersistentStoreForceDestroyOption])
             if !isForced { _ = try connection.rows("PRAGMA schema_version") }
             try connection.empty()
         } catch let error as SQLiteError {
@@ -122,7 +123,7 @@ extension NSPersistentStoreCoordinator {
             throw CocoaError.coreData(.fileReadNoSuchFile, "There is no store at \(url.path).", userInfo: [NSFilePathErrorKey: url.path])
         }
         do {
-            let connection = try Connection(path: url.path, mode: .readOnly)
+            let connection = try StoreFile.readOnlyConnection(url)
             defer { connection.close() }
             if let metadata = try StoreMetadata.read(from: connection) { return metadata.dictionary }
         } catch let error as SQLiteError {

@@ -29,7 +29,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// The store at a place, if it was added here.
     public func persistentStore(for url: URL) -> NSPersistentStore? {
-        persistentStores.first { $0.url?.standardizedFileURL == url.standardizedFileURL }
+        persistentStores.first { $0.url?.resolvingSymlinksInPath() == url.resolvingSymlinksInPath() }
     }
 
     public func url(for store: NSPersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
@@ -43,12 +43,18 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The ID that a URI stands for: nil where none of the stores has its UUID, and for a temporary ID. The row may be gone.
     public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         let parts = url.pathComponents
-        guard url.scheme == "x-coredata", let host = url.host, parts.count == 3, parts[2].hasPrefix("p"),
-            let key = Int64(parts[2].dropFirst()), key > 0,
-            let entity = managedObjectModel.entitiesByName[parts[1]],
-            let store = persistentStores.first(where: { $0.identifier.caseInsensitiveCompare(host) == .orderedSame })
+        guard url.scheme == "x-coredata", let host = url.host, parts.count == 3, let key = Self.key(parts[2]),
+            let entity = managedObjectModel.entitiesByName[parts[1]], !entity.isAbstract,
+            let store = persistentStores.first(where: { $0.identifier.caseInsensitiveCompare(host) == .orderedSame }),
+            store.holds(entity)
         else { return nil }
         return NSManagedObjectID(RowReference(key: key, entity: Int32(entity.index), store: store.number), entity: entity, store: store)
+    }
+
+    /// The key in `p12`.
+    private static func key(_ text: String) -> Int64? {
+        guard text.hasPrefix("p"), text.utf8.dropFirst().allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int64(text.dropFirst()).flatMap { $0 > 0 ? $0 : nil }
     }
 
     /// The ID that the text of a URI stands for.
