@@ -9,8 +9,8 @@ public final class Connection {
     public let path: String
     /// The raw handle, valid until `close()`.
     public let handle: OpaquePointer
-    /// Called with the text of each statement when its execution begins.
-    public var onStatement: ((String) -> Void)?
+    /// Called with the text of each statement before it runs. Where it throws, the statement fails with that error and does not run.
+    public var onStatement: ((String) throws -> Void)?
     /// Statements begun on this connection since it was opened.
     public internal(set) var statementCount = 0
     private var cache: [String: Statement] = [:]
@@ -53,6 +53,11 @@ public final class Connection {
         sqlite3_busy_timeout(handle, Int32(clamping: Int(seconds * 1000)))
     }
 
+    /// Whether closing takes the write-ahead log into the file and removes it, where no other connection is open; it does by default.
+    public func setCheckpointsOnClose(_ checkpoints: Bool) {
+        cd_sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, checkpoints ? 0 : 1)
+    }
+
     /// A new statement that the caller owns.
     public func prepare(_ sql: String) throws -> Statement {
         var prepared: OpaquePointer?
@@ -82,7 +87,7 @@ public final class Connection {
 
     /// Runs one or more statements that return nothing.
     public func execute(_ sql: String) throws {
-        began(sql)
+        try began(sql)
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw SQLiteError(code, on: handle, sql: sql) }
     }
@@ -91,8 +96,8 @@ public final class Connection {
     public var changes: Int { Int(sqlite3_changes64(handle)) }
     public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    @usableFromInline func began(_ sql: String) {
+    @usableFromInline func began(_ sql: String) throws {
         statementCount += 1
-        onStatement?(sql)
+        try onStatement?(sql)
     }
 }

@@ -28,7 +28,7 @@ public final class Statement {
 
     /// Advances to the next row; false after the last one.
     @inlinable public func step() throws -> Bool {
-        if sqlite3_stmt_busy(handle) == 0 { connection.began(sql) }
+        if sqlite3_stmt_busy(handle) == 0 { try connection.began(sql) }
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE { return false }
@@ -45,7 +45,7 @@ public final class Statement {
 
     /// Runs a statement that returns no rows and makes it ready for the next run.
     @inlinable public func run() throws {
-        connection.began(sql)
+        try connection.began(sql)
         let code = sqlite3_step(handle)
         guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
         sqlite3_reset(handle)

@@ -34,9 +34,7 @@ open class NSPersistentStore: NSObject {
         self.configurationName = configurationName ?? Self.defaultConfigurationName
         self.url = url
         self.options = options
-        isReadOnly =
-            (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? options?[NSReadOnlyPersistentStoreOption] as? Bool
-            ?? false
+        isReadOnly = StoreOptions.flag(options?[NSReadOnlyPersistentStoreOption])
         super.init()
     }
 

@@ -1,0 +1,61 @@
+import Foundation
+
+/// The options of a store that concern its file, understood.
+struct StoreOptions: Sendable {
+    let isReadOnly: Bool
+    let ignoresVersions: Bool
+    let timeout: TimeInterval
+    let journalMode: String
+    let pageSize: Int
+    /// All other pragmas, by name.
+    let pragmas: [(name: String, value: String)]
+
+    /// - Throws: `CocoaError` 134080 for pragmas that are none.
+    init(_ options: [AnyHashable: Any]?) throws {
+        isReadOnly = Self.flag(options?[NSReadOnlyPersistentStoreOption])
+        ignoresVersions = Self.flag(options?[NSIgnorePersistentStoreVersioningOption])
+        timeout = Self.number(options?[NSPersistentStoreTimeoutOption]) ?? SQLiteStore.defaultTimeout
+        var pragmas = try Self.pragmas(options?[NSSQLitePragmasOption])
+        journalMode = pragmas.removeValue(forKey: "journal_mode") ?? "WAL"
+        let size = pragmas.removeValue(forKey: "page_size") ?? "4096"
+        guard let size = Int(size) else { throw Self.unusable("page_size", size) }
+        pageSize = size
+        self.pragmas = pragmas.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    /// A flag as Swift or Objective-C programs write it; false for anything else.
+    static func flag(_ value: Any?) -> Bool { (value as? NSNumber)?.boolValue ?? value as? Bool ?? number(value).map { $0 != 0 } ?? false }
+
+    static func number(_ value: Any?) -> Double? {
+        (value as? NSNumber)?.doubleValue ?? value as? Double ?? (value as? any BinaryInteger).map { Double($0) }
+    }
+
+    /// By lower-case name. They become part of a statement, so only words and numbers are let through.
+    private static func pragmas(_ option: Any?) throws -> [String: String] {
+        guard let option else { return [:] }
+        guard let pragmas = option as? [String: String] else {
+            throw CocoaError.coreData(
+                .persistentStoreOpen,
+                "\(NSSQLitePragmasOption) takes texts by name, such as [\"cache_size\": \"1000\"]."
+            )
+        }
+        for (name, value) in pragmas where !isWord(name) || !isWord(value) { throw unusable(name, value) }
+        return Dictionary(pragmas.map { ($0.lowercased(), $1) }) { $1 }
+    }
+
+    private static func isWord(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                    UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
+    }
+
+    private static func unusable(_ name: String, _ value: String) -> CocoaError {
+        .coreData(.persistentStoreOpen, "\(NSSQLitePragmasOption) has a pragma that is none: \(name) = \(value).")
+    }
+}
