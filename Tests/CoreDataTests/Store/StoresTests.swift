@@ -1,0 +1,347 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// The library model with its people in one store and everything else in another.
+struct TwoStores {
+    let stack: Stack
+    let people: SQLiteStore
+    let things: SQLiteStore
+
+    init(_ folder: TemporaryFolder) throws {
+        let model = Self.model()
+        stack = Stack(model)
+        people = try stack.add(folder.file("people"), configuration: "People")
+        things = try stack.add(folder.file("things"), configuration: "Things")
+    }
+
+    static func model() -> NSManagedObjectModel {
+        let model = LibraryModel.make()
+        let people = model.entities.filter { ["Person", "Author", "Desk"].contains($0.name) }
+        model.setEntities(people, forConfigurationName: "People")
+        model.setEntities(model.entities.filter { !people.contains($0) }, forConfigurationName: "Things")
+        return model
+    }
+}
+
+@Suite("Several stores on one coordinator")
+struct StoresTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Two stores of the whole model.
+    private func twins() throws -> (stack: Stack, first: SQLiteStore, second: SQLiteStore) {
+        let stack = Stack()
+        return (stack, try stack.add(folder.file("first")), try stack.add(folder.file("second")))
+    }
+
+    @Test("take new objects by configuration, and each has only its own tables")
+    func configurations() throws {
+        let stores = try TwoStores(folder)
+        let context = stores.stack.newContext()
+        let (author, tag) = (Author(context: context), Tag(context: context))
+        (author.name, tag.label) = ("n", "l")
+        try context.save()
+        #expect(author.objectID.persistentStore === stores.people)
+        #expect(tag.objectID.persistentStore === stores.things)
+        #expect(try Shell.sqlite(folder.file("people"), "SELECT group_concat(Z_NAME) FROM Z_PRIMARYKEY") == "Desk,Person,Author")
+        #expect(try Shell.sqlite(folder.file("people"), "SELECT COUNT(*) FROM sqlite_master WHERE name = 'ZTAG'") == "0")
+        #expect(try Shell.sqlite(folder.file("things"), "SELECT COUNT(*) FROM ZTAG") == "1")
+        try stores.stack.close()
+
+        let again = try TwoStores(folder)
+        #expect(try again.stack.newContext().labels() == ["l"])
+        #expect(try again.stack.newContext().all(Person.self, "Person").map(\.name) == ["n"])
+    }
+
+    @Test("refuse a relationship from one to the other with 133010, and write nothing")
+    func crossingRelationship() throws {
+        let stores = try TwoStores(folder)
+        let context = stores.stack.newContext()
+        let (author, book) = (Author(context: context), Book(context: context))
+        book.title = "t"
+        book.author = author
+        cocoaError(133010) { try context.save() }
+        #expect(author.isInserted && book.isInserted)
+        #expect(try Shell.sqlite(folder.file("people"), "SELECT COUNT(*) FROM ZPERSON") == "0")
+        book.author = nil
+        try context.save()
+        book.author = author
+        cocoaError(133010) { try context.save() }
+    }
+
+    @Test("refuse a many-to-many link from one to the other with 133010")
+    func crossingLink() throws {
+        let (stack, first, second) = try twins()
+        let context = stack.newContext()
+        let (book, tag) = (Book(context: context), Tag(context: context))
+        book.title = "t"
+        context.assign(book, to: first)
+        context.assign(tag, to: second)
+        book.tags = [tag]
+        cocoaError(133010) { try context.save() }
+        book.tags = []
+        try context.save()
+    }
+
+    @Test("take an object where it was assigned to, else the first")
+    func assignment() throws {
+        let (stack, first, second) = try twins()
+        let context = stack.newContext()
+        let tags = (0..<3).map { number in
+            let tag = Tag(context: context)
+            tag.label = "\(number)"
+            return tag
+        }
+        context.assign(tags[1], to: second)
+        context.assign(tags[2], to: first)
+        try context.save()
+        #expect(tags.map { $0.objectID.persistentStore === second } == [false, true, false])
+        #expect(try Shell.sqlite(folder.file("second"), "SELECT ZLABEL FROM ZTAG") == "1")
+        // => An object of the second store is read from there, though the first has a row with the same key.
+        let other = stack.newContext()
+        #expect(try (other.existingObject(with: tags[1].objectID) as? Tag)?.label == "1")
+        #expect(try (other.existingObject(with: tags[0].objectID) as? Tag)?.label == "0")
+        #expect(tags[0].objectID != tags[1].objectID)
+    }
+
+    @Test("are fetched as one, in order, within limit and offset")
+    func fetching() throws {
+        let (stack, _, second) = try twins()
+        let context = stack.newContext()
+        for number in 0..<20 {
+            let tag = Tag(context: context)
+            tag.label = String(UnicodeScalar(UInt8(97 + number)))
+            if number % 2 == 0 { context.assign(tag, to: second) }
+        }
+        let request = NSFetchRequest<Tag>(entityName: "Tag")
+        request.sortDescriptors = [NSSortDescriptor(key: "label", ascending: false)]
+        request.predicate = NSPredicate(format: "label < 's'")
+        (request.fetchLimit, request.fetchOffset) = (4, 3)
+        #expect(try context.fetch(request).compactMap(\.label) == ["o", "n", "m", "l"])
+        try context.save()
+        #expect(try context.fetch(request).compactMap(\.label) == ["o", "n", "m", "l"])
+        #expect(try context.count(for: request) == 4)
+        request.fetchOffset = 16
+        #expect(try context.count(for: request) == 2)
+        request.fetchOffset = 3
+        request.affectedStores = [second]
+        #expect(try context.fetch(request).compactMap(\.label) == ["k", "i", "g", "e"])
+        let ids = NSFetchRequest<NSManagedObjectID>(entityName: "Tag")
+        ids.resultType = .managedObjectIDResultType
+        (ids.sortDescriptors, ids.fetchLimit) = (request.sortDescriptors, 2)
+        #expect(try context.fetch(ids).map { (try context.existingObject(with: $0) as? Tag)?.label } == ["t", "s"])
+    }
+
+    @Test("are told apart by the URIs of their objects")
+    func uris() throws {
+        let (stack, first, second) = try twins()
+        let context = stack.newContext()
+        let tags = [Tag(context: context), Tag(context: context)]
+        for (tag, store) in zip(tags, [first, second]) {
+            tag.label = store === first ? "1" : "2"
+            context.assign(tag, to: store)
+        }
+        try context.save()
+        for (tag, store) in zip(tags, [first, second]) {
+            let uri = tag.objectID.uriRepresentation()
+            #expect(uri.absoluteString == "x-coredata://\(store.identifier!)/Tag/p1")
+            let id = try #require(stack.coordinator.managedObjectID(forURIRepresentation: uri))
+            #expect(id == tag.objectID && id.persistentStore === store)
+            #expect(try (stack.newContext().existingObject(with: id) as? Tag)?.label == tag.label)
+        }
+    }
+
+    @Test("give no ID for a URI that is not one of theirs")
+    func badURIs() throws {
+        let stores = try TwoStores(folder)
+        let context = stores.stack.newContext()
+        let tag = Tag(context: context)
+        let temporary = tag.objectID.uriRepresentation().absoluteString
+        #expect(temporary.hasPrefix("x-coredata:///Tag/t"))
+        let people = stores.people.identifier!
+        for text in [
+            temporary, "x-coredata://\(UUID())/Tag/p1", "x-coredata://\(people)/Nothing/p1", "x-coredata://\(people)/Tag/p1",
+            "x-coredata://\(people)/Person/p0", "x-coredata://\(people)/Person/p-1", "x-coredata://\(people)/Person/p+1",
+            "x-coredata://\(people)/Person/p99999999999999999999", "x-coredata://\(people)/Person/p1/x", "x-coredata://\(people)/Person/1",
+            "x-coredata://\(people)/Person", "http://\(people)/Person/p1", "x-coredata:", "", "x-coredata://\(people)/Person/pé",
+        ] {
+            #expect(stores.stack.coordinator.managedObjectID(for: text) == nil, "\(text)")
+        }
+        // => A URI whose row is gone gives an ID; looking the object up throws.
+        let missing = try #require(stores.stack.coordinator.managedObjectID(for: "x-coredata://\(people)/Person/p77"))
+        cocoaError(133000) { _ = try context.existingObject(with: missing) }
+    }
+
+    @Test("leave no log when they are removed, and their objects can then be neither read nor saved")
+    func removal() throws {
+        let stack = try Stack(folder.file())
+        let context = stack.newContext()
+        let (kept, fault) = (Tag(context: context), Tag(context: context))
+        (kept.label, fault.label) = ("kept", "fault")
+        try context.save()
+        let id = fault.objectID
+        let store = stack.coordinator.persistentStores[0]
+        #expect(exists(folder.file(), "-wal"))
+        try stack.coordinator.remove(store)
+        #expect(!exists(folder.file(), "-wal") && !exists(folder.file(), "-shm"))
+        #expect(stack.coordinator.persistentStores.isEmpty)
+        #expect(store.persistentStoreCoordinator == nil)
+        #expect(kept.label == "kept")
+        kept.label = "changed"
+        #expect(throws: CocoaError.self) { try context.save() }
+        #expect(throws: CocoaError.self) { _ = try context.labels() }
+        #expect(throws: CocoaError.self) { _ = try context.count(for: NSFetchRequest<Tag>(entityName: "Tag")) }
+        #expect(throws: CocoaError.self) { _ = try stack.newContext().existingObject(with: id) }
+        cocoaError(134060) { try stack.coordinator.remove(store) }
+        #expect(throws: CocoaError.self) { try context.obtainPermanentIDs(for: [Tag(context: context)]) }
+        #expect(stack.coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()) == nil)
+    }
+
+    @Test("are found by their place")
+    func places() throws {
+        let (stack, first, second) = try twins()
+        #expect(stack.coordinator.persistentStore(for: folder.file("first")) === first)
+        #expect(stack.coordinator.persistentStore(for: folder.url.appendingPathComponent("x/../second")) === second)
+        #expect(stack.coordinator.persistentStore(for: folder.file("third")) == nil)
+        #expect(stack.coordinator.url(for: first) == folder.file("first"))
+    }
+}
+
+@Suite("A store's metadata")
+struct MetadataTests {
+    @Test("is written by the next save, also one without other changes; what is unknown stays")
+    func writing() throws {
+        let library = try Library()
+        let (coordinator, store) = (library.coordinator, library.store)
+        var metadata = coordinator.metadata(for: store)
+        metadata["answer"] = 42
+        metadata["nested"] = ["a": [1, 2], "d": Data([1])] as [String: Any]
+        coordinator.setMetadata(metadata, for: store)
+        let read = { try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: library.url) }
+        #expect(try read()["answer"] == nil)
+        try library.context.save()
+        #expect(try read()["answer"] as? Int == 42)
+        Tag(context: library.context).label = "x"
+        try library.context.save()
+        try coordinator.remove(store)
+        let again = try Stack(library.url)
+        let found = again.coordinator.metadata(for: again.coordinator.persistentStores[0])
+        #expect((found["nested"] as? [String: Any])?["d"] as? Data == Data([1]))
+        #expect(found[NSStoreTypeKey] as? String == NSSQLiteStoreType)
+    }
+
+    @Test("keeps the store's identifier and hashes, whatever is set")
+    func stability() throws {
+        let library = try Library()
+        let uuid = library.store.identifier
+        library.coordinator.setMetadata([NSStoreUUIDKey: "mine", NSStoreTypeKey: "Binary", "k": "v"], for: library.store)
+        try library.context.save()
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: library.url)
+        #expect(metadata[NSStoreUUIDKey] as? String == uuid)
+        #expect(metadata[NSStoreTypeKey] as? String == NSSQLiteStoreType)
+        #expect((metadata[NSStoreModelVersionHashesKey] as? [String: Data])?.count == 6)
+        #expect(metadata["k"] as? String == "v")
+    }
+
+    @Test("that no property list can hold fails the save, which succeeds once it is gone")
+    func unwritable() throws {
+        let library = try Library()
+        let tag = Tag(context: library.context)
+        library.coordinator.setMetadata(["bad": library], for: library.store)
+        cocoaError(134070) { try library.context.save() }
+        #expect(tag.isInserted)
+        #expect(try library.sql("SELECT COUNT(*) FROM ZTAG") == "0")
+        library.coordinator.setMetadata([:], for: library.store)
+        try library.context.save()
+    }
+
+    @Test("of a file that is none cannot be read")
+    func unreadable() throws {
+        let folder = try TemporaryFolder()
+        let read = { _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: folder.file()) }
+        cocoaError(260, read)
+        try Data().write(to: folder.file())
+        cocoaError(134020, read)
+        try Data("no database, whatever its name says".utf8).write(to: folder.file())
+        cocoaError(259, read)
+    }
+}
+
+@Suite("Destroying a store")
+struct DestroyingTests {
+    let folder: TemporaryFolder
+    let url: URL
+    let coordinator = Stack().coordinator
+
+    init() throws {
+        folder = try TemporaryFolder()
+        url = folder.file()
+    }
+
+    private func destroy(_ options: [AnyHashable: Any]? = nil) throws {
+        try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType, options: options)
+    }
+
+    @Test("empties it, removes its files, and lets a new one take its place")
+    func closed() throws {
+        try makeStore(at: url)
+        let old = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)[NSStoreUUIDKey] as? String
+        try destroy()
+        for suffix in ["", "-wal", "-shm"] { #expect(!exists(url, suffix), "\(suffix)") }
+        let stack = try Stack(url)
+        #expect(try stack.newContext().labels().isEmpty)
+        #expect(stack.coordinator.persistentStores[0].identifier != old)
+    }
+
+    @Test("does nothing where there is none")
+    func absent() throws {
+        try destroy()
+        cocoaError(134000) { try coordinator.destroyPersistentStore(at: url, ofType: "Cuneiform", options: nil) }
+    }
+
+    @Test("removes it from its own coordinator first")
+    func own() throws {
+        let stack = try Stack(url)
+        Tag(context: stack.newContext()).label = "x"
+        try stack.coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
+        #expect(stack.coordinator.persistentStores.isEmpty)
+        #expect(!exists(url))
+    }
+
+    @Test("that another coordinator has open leaves that one with an empty file: its fetches and saves throw, nothing is lost silently")
+    func openElsewhere() throws {
+        let other = try Stack(url)
+        let context = other.newContext()
+        Tag(context: context).label = "x"
+        try context.save()
+        try destroy()
+        #expect(throws: CocoaError.self) { _ = try other.newContext().labels() }
+        Tag(context: context).label = "y"
+        #expect(throws: CocoaError.self) { try context.save() }
+        // => Both see one file: what is made anew there is what the other would meet.
+        try other.close()
+        #expect(try Stack(url).newContext().labels().isEmpty)
+    }
+
+    @Test("that another process writes to throws 134090, and the store stays")
+    func locked() throws {
+        try makeStore(at: url)
+        try Child.keepingOpen(url, "BEGIN IMMEDIATE") {
+            cocoaError(134090) { try destroy([NSPersistentStoreTimeoutOption: 0.1]) }
+        }
+        #expect(try Stack(url).newContext().labels() == ["a", "b", "c"])
+    }
+
+    @Test("refuses a file that is no database, unless forced")
+    func noDatabase() throws {
+        let text = Data(repeating: UInt8(ascii: "x"), count: 5000)
+        try text.write(to: url)
+        cocoaError(259) { try destroy() }
+        #expect(try Data(contentsOf: url) == text)
+        try destroy([NSPersistentStoreForceDestroyOption: true])
+        #expect(!exists(url))
+    }
+}
