@@ -12,7 +12,7 @@ struct StoreFile: Sendable {
     func openReadOnly(_ model: NSManagedObjectModel, _ configurationName: String?) throws -> OpenedFile {
         try requireFile()
         let counter = StatementCounter()
-        let connection = try connect(.readOnly, counter)
+        let connection = try connect(.readOnly)
         defer { connection.close() }
         let metadata = try compatibleMetadata(connection, model, configurationName)
         let schema = try SQLSchema(reading: connection, model: model, configuration: configurationName)
@@ -21,7 +21,8 @@ struct StoreFile: Sendable {
 
     func openForWriting(_ model: NSManagedObjectModel, _ configurationName: String?) throws -> OpenedFile {
         let counter = StatementCounter()
-        let connection = try connect(.readWriteCreate, counter)
+        let connection = try connect(.readWriteCreate)
+        SQLLog.observe(connection, counter: counter)
         do {
             let opened = try open(connection, counter, model, configurationName)
             opened.pool.adopt(writer: connection)
@@ -95,16 +96,16 @@ struct StoreFile: Sendable {
 
     private func pool(_ counter: StatementCounter) -> ConnectionPool {
         ConnectionPool { mode in
-            let connection = try connect(mode, counter)
+            let connection = try connect(mode)
             try runPragmas(on: connection)
+            SQLLog.observe(connection, counter: counter)
             return connection
         }
     }
 
-    private func connect(_ mode: Connection.Mode, _ counter: StatementCounter) throws -> Connection {
+    private func connect(_ mode: Connection.Mode) throws -> Connection {
         try refuseFragment()
         let connection = try options.isReadOnly ? Self.readOnlyConnection(url) : Connection(path: url.path, mode: mode)
-        SQLLog.observe(connection, counter: counter)
         connection.setBusyTimeout(seconds: options.timeout)
         try PredicateFunctions.register(on: connection)
         try connection.execute("PRAGMA recursive_triggers = 1")
