@@ -31,7 +31,7 @@ extension NSPersistentStoreCoordinator: GraphParent {
         let stores = try stores(for: query)
         if stores.count == 1 { return try stores[0].fetch(query, body) }
         var part = query
-        (part.limit, part.offset) = (query.limit > 0 ? query.limit + query.offset : 0, 0)
+        (part.limit, part.offset) = (query.rowsUpToLimit, 0)
         var residue = FetchResidue(predicate: nil, sorts: !query.sortDescriptors.isEmpty, windows: true)
         for store in stores {
             if let rest = try store.fetch(part, body) { residue.predicate = rest.predicate }

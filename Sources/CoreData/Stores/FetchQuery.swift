@@ -13,6 +13,12 @@ struct FetchQuery {
     var excludedKeys: [Int64] = []
     /// The numbers of the stores to ask; nil for all.
     var stores: Set<Int32>?
+
+    /// How many rows from the first on hold everything within limit and offset; 0 for all.
+    var rowsUpToLimit: Int {
+        let (sum, isOverflown) = limit.addingReportingOverflow(offset)
+        return limit == 0 || isOverflown ? 0 : sum
+    }
 }
 
 /// Rows that a fetch gives, in order: part of one batch, of one concrete entity.

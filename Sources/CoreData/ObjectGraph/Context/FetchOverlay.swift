@@ -6,24 +6,34 @@ struct FetchOverlay {
     private let query: FetchQuery
     private let candidates: [NSManagedObject]
     private let excludedKeys: [Int64]
+    /// Whether any row may be affected: then the store gives all, and everything is done in memory.
+    let affectsAll: Bool
 
-    /// Nil where no unsaved change is of the fetched entity.
-    init?(_ query: FetchQuery, _ pending: ContiguousArray<NSManagedObject>) {
+    /// Nil where no unsaved change is of the fetched entity, or is read across a relationship.
+    init?(_ query: FetchQuery, _ context: NSManagedObjectContext) {
+        let pending = Array(context.tracker.objects.filter { !$0.state.isDisjoint(with: .pending) })
+        let related = RelatedChanges(context: context, pending: pending)
+            .owners(of: query.entity, reading: ReadPaths(query.predicate, query.sortDescriptors))
         let entities = query.includesSubentities ? query.entity.subtree : query.entity.index..<query.entity.index + 1
-        let affected = pending.filter { object in
-            !object.state.isDisjoint(with: .pending) && entities.contains(object.scope.entity.index)
-                && (query.stores.map { $0.contains(object.scope.store) } ?? true)
+        let affected = Self.distinct(pending, related ?? []).filter { object in
+            entities.contains(object.scope.entity.index) && (query.stores.map { $0.contains(object.scope.store) } ?? true)
         }
-        guard !affected.isEmpty else { return nil }
+        affectsAll = related == nil
+        guard !affected.isEmpty || affectsAll else { return nil }
         self.query = query
         excludedKeys = affected.compactMap { $0.key > 0 ? $0.key : nil }
         candidates = affected.filter { !$0.state.contains(.deleted) }
     }
 
+    /// The objects of both, those with unsaved changes first and in the order of their changes.
+    private static func distinct(_ pending: [NSManagedObject], _ related: Set<NSManagedObject>) -> [NSManagedObject] {
+        pending + related.filter { $0.state.isDisjoint(with: .pending) }.sorted { $0.key < $1.key }
+    }
+
     /// What the store is asked: enough rows that limit and offset can be counted after merging.
     var storeQuery: FetchQuery {
         var store = unlimitedQuery
-        if query.limit > 0 { store.limit = query.limit + query.offset }
+        if query.limit > 0, !affectsAll { store.limit = query.rowsUpToLimit }
         return store
     }
 
@@ -31,18 +41,24 @@ struct FetchOverlay {
         var store = query
         (store.limit, store.offset) = (0, 0)
         store.excludedKeys = excludedKeys
+        if affectsAll { (store.predicate, store.sortDescriptors) = (nil, []) }
         return store
     }
 
     /// The context's own objects that match.
-    private func matches() throws -> [NSManagedObject] {
+    private func matches() throws -> [NSManagedObject] { try matching(candidates) }
+
+    private func matching(_ candidates: [NSManagedObject]) throws -> [NSManagedObject] {
         guard let predicate = query.predicate else { return candidates }
-        // NB: SQL's meaning of nil, so that an answer does not depend on what has been saved.
-        return try candidates.filter { try predicate.evaluate($0, semantics: .sql) == true }
+        return try candidates.filter { try predicate.holds(for: $0) }
     }
 
     /// All results in order, within limit and offset.
     func merged(into stored: [NSManagedObject]) throws -> [NSManagedObject] {
+        if affectsAll {
+            let matching = try matching(stored + candidates)
+            return window(query.sortDescriptors.isEmpty ? matching : matching.sorted(by: precedes))
+        }
         let own = try matches()
         if query.sortDescriptors.isEmpty { return window(stored + own) }
         return window(merge(stored, own.sorted(by: precedes)))

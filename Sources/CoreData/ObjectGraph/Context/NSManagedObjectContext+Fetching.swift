@@ -4,9 +4,9 @@ import Predicates
 extension NSManagedObjectContext {
     /// Carries out a fetch, over the stores and this context's unsaved changes.
     ///
-    /// Unsaved changes of the fetched entity count exactly, in predicate, order, limit and offset, as if they were saved. Where a predicate or
-    /// an order leads across a relationship, unsaved changes of the *related* objects do not count yet: save first. One statement is run.
-    /// Objects that the context has already keep their values.
+    /// Unsaved changes count exactly, in predicate, order, limit and offset, as if they were saved; also those of other objects that predicate
+    /// and order read across relationships. One statement is run, and where unsaved changes of related objects count, one for each
+    /// relationship that has not been read yet. Objects that the context has already keep their values.
     ///
     /// - Throws: a `CocoaError` where a key is unknown or a store cannot be read.
     /// - Precondition: the request's entity is in the model of the context's coordinator.
@@ -49,13 +49,14 @@ extension NSManagedObjectContext {
         guard Result.self is NSManagedObject.Type else { return cast(objects) }
         for concrete in [entity] + entity.allSubentities where !concrete.isAbstract {
             let objectClass = registry.scope(of: concrete, store: 0).objectClass
-            precondition(
-                objectClass is Result.Type,
-                """
-                A fetch of \(concrete.name ?? "?") gives objects of class \(objectClass), not \(Result.self): set managedObjectClassName of the \
-                entity to NSStringFromClass(\(Result.self).self).
-                """
-            )
+            if !(objectClass is Result.Type) {
+                misuse(
+                    """
+                    A fetch of \(concrete.name ?? "?") gives objects of class \(objectClass), not \(Result.self): set managedObjectClassName of \
+                    the entity to NSStringFromClass(\(Result.self).self).
+                    """
+                )
+            }
         }
         // Every object is of one of the classes checked above, or of a subclass; arrays of class instances have one representation.
         return unsafeBitCast(objects, to: [Result].self)
@@ -76,8 +77,8 @@ extension NSManagedObjectContext {
             includesSubentities: request.includesSubentities,
             predicate: request.predicate?.tree,
             sortDescriptors: request.sortDescriptors ?? [],
-            limit: request.fetchLimit,
-            offset: request.fetchOffset,
+            limit: max(request.fetchLimit, 0),
+            offset: max(request.fetchOffset, 0),
             stores: request.affectedStores.map { Set($0.map(\.number)) }
         )
     }
@@ -85,7 +86,7 @@ extension NSManagedObjectContext {
     private func overlay<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) -> FetchOverlay? {
         guard request.includesPendingChanges, hasChanges else { return nil }
         processPendingChanges()
-        return FetchOverlay(query(request, entity), tracker.objects)
+        return FetchOverlay(query(request, entity), self)
     }
 
     private func fetchObjects<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> [NSManagedObject] {
@@ -113,7 +114,7 @@ extension NSManagedObjectContext {
 
     private func count<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> Int {
         if let overlay = overlay(request, entity) {
-            if let stored = try parentSource.count(overlay.unlimitedQuery) { return try overlay.count(stored) }
+            if !overlay.affectsAll, let stored = try parentSource.count(overlay.unlimitedQuery) { return try overlay.count(stored) }
         } else if let count = try parentSource.count(query(request, entity)) {
             return count
         }
@@ -125,11 +126,25 @@ extension FetchResidue {
     /// Does in memory what the stores left to be done.
     func applied(to objects: [NSManagedObject], _ query: FetchQuery, windows mayWindow: Bool) throws -> [NSManagedObject] {
         var objects = objects
-        if let predicate { objects = try objects.filter { try predicate.evaluate($0, semantics: .sql) == true } }
+        if let predicate { objects = try objects.filter { try predicate.holds(for: $0) } }
         if sorts { objects = objects.sorted { ObjectOrder.precedes($0, $1, query.sortDescriptors) } }
         guard windows, mayWindow else { return objects }
         let rest = objects.dropFirst(query.offset)
         return Array(query.limit > 0 ? rest.prefix(query.limit) : rest)
+    }
+}
+
+extension PredicateTree {
+    /// Whether a fetch with this predicate has the object among its results.
+    ///
+    /// - Throws: `CocoaError` 134060 where the predicate cannot be evaluated.
+    func holds(for object: NSManagedObject) throws -> Bool {
+        do {
+            // NB: SQL's meaning of nil, so that an answer does not depend on what has been saved.
+            return try evaluate(object, semantics: .sql) == true
+        } catch let error as PredicateEvaluationError {
+            throw CocoaError.coreData(.coreData, "The predicate of a fetch of \(object.entity.name ?? "?") cannot be evaluated: \(error).")
+        }
     }
 }
 
