@@ -20,16 +20,23 @@ struct FetchCollector {
         let first = objects.count
         var isNew = true
         for (offset, index) in run.range.enumerated() {
-            if let object = found[offset] {
+            if let object = found[offset], object.scope === scope {
                 isNew = false
                 refresh(object, run, index)
                 objects.append(object)
             } else {
+                if let object = found[offset] { disown(object, offset) }
                 objects.append(make(scope, run, index))
             }
         }
         // Where all are new, which is the common case, they are listed under one lock.
         if isNew { scope.identity?.insert(objects[first...]) } else { list(first) }
+    }
+
+    /// Somebody took the row for one of another entity; the row knows better.
+    private mutating func disown(_ object: NSManagedObject, _ offset: Int) {
+        context.unregister(object)
+        found[offset] = nil
     }
 
     private func list(_ first: Int) {

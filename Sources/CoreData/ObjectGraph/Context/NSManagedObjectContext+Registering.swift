@@ -16,7 +16,9 @@ extension NSManagedObjectContext {
     public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         let object = object(with: objectID)
         if object.state.contains(.rowless) {
-            guard let row = try parentSource.row(for: object.rowReference) else { throw Self.missing(objectID) }
+            guard let row = try parentSource.row(for: object.rowReference), row.layout === object.scope.shape.layout else {
+                throw Self.missing(objectID)
+            }
             object.setRow(row)
             if row.isOwn { object.state.insert(.sharedRow) }
         }
@@ -62,7 +64,9 @@ extension NSManagedObjectContext {
             of: parentSource.managedObjectModel.entitiesInIndexOrder[Int(reference.entity)],
             store: reference.store
         )
-        if let object = registry.object(store: reference.store, root: scope.root, key: reference.key) { return object }
+        if let object = registry.object(store: reference.store, root: scope.root, key: reference.key) {
+            return object.scope === scope || object.scope.entity.isKindOf(entity: scope.entity) ? object : nobody(scope, reference)
+        }
         let construction = Construction(
             scope: scope,
             row: Row(scope.shape.emptyRow),
@@ -75,10 +79,17 @@ extension NSManagedObjectContext {
         return object
     }
 
+    /// An object without values, for a reference in a file that says of a row that it is of another entity than it is.
+    private func nobody(_ scope: EntityScope, _ reference: RowReference) -> NSManagedObject {
+        let row = Row(scope.shape.emptyRow)
+        return Construction(scope: scope, row: row, key: reference.key, state: [.detached, .inaccessible, .ownRow, .sharedRow]).make()
+    }
+
     /// Reads the row of a fault that has none.
     func fill(_ object: NSManagedObject) {
         do {
             if let row = try parentSource.row(for: object.rowReference) {
+                guard row.layout === object.scope.shape.layout else { return disown(object) }
                 object.setRow(row)
                 if row.isOwn { object.state.insert(.sharedRow) } else { object.state.remove(.sharedRow) }
                 return
@@ -93,6 +104,12 @@ extension NSManagedObjectContext {
         } else {
             misuse("The row of \(object.objectID) is gone, and shouldDeleteInaccessibleFaults is false.")
         }
+    }
+
+    /// The row is of another entity than somebody took it for: it is not this object's.
+    private func disown(_ object: NSManagedObject) {
+        object.fillEmpty()
+        unregister(object)
     }
 
     /// The row is gone: the object counts as deleted, and a save has nothing to do for it.
@@ -128,8 +145,12 @@ extension NSManagedObjectContext {
             store: reference.store
         )
         if let object = registry.object(store: reference.store, root: scope.root, key: reference.key) {
-            if object.state.contains(.rowless) { adopt(row, object) }
-            return object
+            if object.scope === scope {
+                if object.state.contains(.rowless) { adopt(row, object) }
+                return object
+            }
+            // Somebody took the row for one of another entity; the row knows better.
+            unregister(object)
         }
         var state: ObjectState = [.registered, .fault]
         if row.isOwn { state.formUnion([.ownRow, .sharedRow]) }
