@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("Contexts on several threads")
+struct ConcurrencyTests {
+    @Test("insert, fetch and save on one coordinator without losing anything")
+    func oneCoordinator() throws {
+        let library = try Library()
+        try run(library) { library.newContext() }
+    }
+
+    @Test("insert, fetch and save on a coordinator each without losing anything")
+    func severalCoordinators() throws {
+        let library = try Library()
+        try run(library, rounds: 40) { try library.separateContext() }
+    }
+
+    private func run(_ library: Library, rounds: Int = 200, _ makeContext: () throws -> NSManagedObjectContext) throws {
+        let contexts = try (0..<8).map { _ in try makeContext() }
+        let failures = Lock<[any Error]>([])
+        DispatchQueue.concurrentPerform(iterations: contexts.count) { thread in
+            for round in 0..<rounds {
+                do {
+                    try contexts[thread].performAndWait { try work(contexts[thread], thread, round) }
+                } catch {
+                    failures.withLock { $0.append(error) }
+                }
+            }
+        }
+        failures.withLock { #expect($0.isEmpty, "\($0.first.map { "\($0)" } ?? "")") }
+        #expect(try library.sql("SELECT COUNT(*), COUNT(DISTINCT ZLABEL) FROM ZTAG") == "\(8 * rounds)|\(8 * rounds)")
+        #expect(
+            try library.sql("SELECT MAX(Z_PK) = COUNT(*), MAX(Z_PK) = (SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag') FROM ZTAG")
+                == "1|1"
+        )
+        #expect(try library.newContext().all(Tag.self, "Tag").count == 8 * rounds)
+    }
+
+    /// Inserts an object and reads what this thread has inserted so far.
+    private func work(_ context: NSManagedObjectContext, _ thread: Int, _ round: Int) throws {
+        let tag = Tag(context: context)
+        tag.label = "\(thread).\(round)"
+        try context.save()
+        let request = NSFetchRequest<Tag>(entityName: "Tag")
+        request.predicate = NSPredicate(format: "label BEGINSWITH %@", "\(thread).")
+        let found = try context.fetch(request)
+        #expect(found.count == round + 1)
+        #expect(found.allSatisfy { $0.label?.hasPrefix("\(thread).") == true })
+        request.predicate = nil
+        request.fetchLimit = 20
+        for tag in try context.fetch(request) { #expect(tag.label != nil) }
+    }
+}
