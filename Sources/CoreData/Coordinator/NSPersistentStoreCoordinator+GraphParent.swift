@@ -113,12 +113,23 @@ extension NSPersistentStoreCoordinator: GraphParent {
 
     private typealias Part = (store: SQLiteStore, changes: StoreChanges)
 
-    /// Every store's transaction is open before the first is committed, so that a failure in one leaves all as they were.
+    /// Every store's transaction is open, and all its statements have run, before the first is committed: a failure in one leaves all as
+    /// they were. Only a commit that fails after another store's cannot take that one back.
+    ///
+    /// - Throws: `CocoaError` 134040 for such a commit, with the store that was not written.
     private func save(_ parts: ArraySlice<Part>) throws -> [SaveRun] {
         guard let part = parts.first else { return [] }
         var rest: [SaveRun] = []
-        let run = try part.store.save(part.changes) { rest = try save(parts.dropFirst()) }
-        return [run] + rest
+        do {
+            let run = try part.store.save(part.changes) { rest = try save(parts.dropFirst()) }
+            return [run] + rest
+        } catch  where !rest.isEmpty {
+            throw CocoaError.coreData(
+                .persistentStoreIncompleteSave,
+                "The changes were saved in other stores, but not in the one at \(part.store.url?.path ?? "?"): \(error.localizedDescription)",
+                userInfo: [NSAffectedStoresErrorKey: [part.store], NSUnderlyingErrorKey: error]
+            )
+        }
     }
 
     /// Sorts the changes by store; notes the store of each group.
