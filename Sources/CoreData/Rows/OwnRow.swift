@@ -110,23 +110,30 @@ final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
     /// An own row with the values of a row of a batch, which becomes its base.
     static func copy(of row: Row) -> OwnRow {
         if row.isOwn { return row.own.copy(keepsBase: true) }
-        let layout = row.layout
+        let (batch, source) = (row.batch, row.bytes)
+        let layout = batch.layout
         let copy = OwnRow.allocate(layout)
-        memcpy(copy.bytes, row.bytes, EntityLayout.nullsOffset + 4 * layout.nullWordCount)
-        for slot in 0..<layout.count { copy.take(slot, from: row) }
+        let target = copy.bytes
+        memcpy(target, source, EntityLayout.nullsOffset + 4 * layout.nullWordCount)
+        for slot in 0..<layout.count {
+            let (from, to) = (source + Int(layout.batchOffsets[slot]), target + Int(layout.ownOffsets[slot]))
+            initialize(to, layout.kinds[slot], from, isNull: EntityLayout.isNull(source, slot), batch)
+        }
         copy.base = row
         return copy
     }
 
-    /// Initialises one slot from a row of a batch.
-    private func take(_ index: Int, from row: Row) {
-        let layout = layout
-        let source = row.bytes + Int(layout.batchOffsets[index])
-        let target = slot(index)
-        let isNull = EntityLayout.isNull(row.bytes, index)
-        switch layout.kinds[index] {
-        case .string: target.initializeMemory(as: String?.self, to: isNull ? nil : row.batch.string(at: source))
-        case .binary: target.initializeMemory(as: Data?.self, to: isNull ? nil : Data(row.batch.bytes(at: source)))
+    /// Initialises one slot from that of a row of a batch.
+    @inline(__always) private static func initialize(
+        _ target: UnsafeMutableRawPointer,
+        _ kind: SlotKind,
+        _ source: UnsafeRawPointer,
+        isNull: Bool,
+        _ batch: RowBatch
+    ) {
+        switch kind {
+        case .string: target.initializeMemory(as: String?.self, to: isNull ? nil : batch.string(at: source))
+        case .binary: target.initializeMemory(as: Data?.self, to: isNull ? nil : Data(batch.bytes(at: source)))
         case .uuid, .reference: memcpy(target, source, 16)
         case .int16: target.storeBytes(of: Int64(source.load(as: Int16.self)), as: Int64.self)
         case .int32: target.storeBytes(of: Int64(source.load(as: Int32.self)), as: Int64.self)

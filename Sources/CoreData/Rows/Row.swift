@@ -71,16 +71,27 @@ extension Row {
         }
     }
 
-    /// Whether both rows, of one layout, hold the same value there. Floating-point values are compared by their bits.
+    /// Whether both rows, of one layout, hold the same value there. Floating-point values are compared by their bits, text by its bytes.
     func equals(_ other: Row, at slot: Int) -> Bool {
         if isNull(slot) || other.isNull(slot) { return isNull(slot) == other.isNull(slot) }
-        switch (value(slot), other.value(slot)) {
-        case (.double(let left), .double(let right)): return left.bitPattern == right.bitPattern
-        case (.float(let left), .float(let right)): return left.bitPattern == right.bitPattern
+        let (left, right) = (place(slot), other.place(slot))
+        switch layout.kinds[slot] {
+        case .int16: return left.load(as: Int16.self) == right.load(as: Int16.self)
+        case .int32, .float: return left.load(as: Int32.self) == right.load(as: Int32.self)
+        case .boolean: return left.load(as: UInt8.self) == right.load(as: UInt8.self)
+        case .int64, .double, .date, .position: return left.load(as: Int64.self) == right.load(as: Int64.self)
+        case .uuid, .reference: return memcmp(left, right, 16) == 0
         // NB: `==` on strings is canonical equivalence; a change between equivalent spellings is a change.
-        case (.string(let left), .string(let right)): return left.utf8.elementsEqual(right.utf8)
-        case (let left, let right): return left == right
+        case .string: return withText(slot) { text in other.withText(slot) { text.elementsEqual($0) } }
+        case .binary: return value(slot) == other.value(slot)
         }
+    }
+
+    /// The bytes of a text that is not null.
+    private func withText<Result>(_ slot: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        guard isOwn else { return body(batch.bytes(at: place(slot))) }
+        var text = own.string(slot).pointee ?? ""
+        return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 }
 

@@ -42,6 +42,16 @@ final class RowCache: @unchecked Sendable {
         mutex.withLock { lockedRow(root, key) }
     }
 
+    /// Whether no newer row is known than `base`, which is one of this store's.
+    func isNewest(_ base: Row, root: Int, key: Int64) -> Bool {
+        let owner = UnsafeRawPointer(Unmanaged.passUnretained(base.owner).toOpaque())
+        mutex.lock()
+        let entry = tables[root]?.find(key)
+        mutex.unlock()
+        if entry == nil || entry == (base.isOwn ? owner + 1 : owner) { return true }
+        return row(root: root, key: key).map { $0.version <= base.version } ?? true
+    }
+
     private func lockedRow(_ root: Int, _ key: Int64) -> Row? {
         guard let entry = tables[root]?.find(key) else { return nil }
         let isOwn = UInt(bitPattern: entry) & 1 != 0
@@ -139,6 +149,13 @@ final class RowCache: @unchecked Sendable {
     func forget(root: Int, key: Int64) {
         mutex.withLock {
             if let entry = tables[root]?.find(key) { tables[root]?.remove(key, ifValue: entry) }
+        }
+    }
+
+    /// Forgets the rows of keys that were deleted.
+    func forget(root: Int, keys: [Int64]) {
+        mutex.withLock {
+            for key in keys { if let entry = tables[root]?.find(key) { tables[root]?.remove(key, ifValue: entry) } }
         }
     }
 

@@ -14,41 +14,45 @@ struct FetchCollector {
 
     mutating func collect(_ run: RowRun) {
         let scope = context.registry.scope(of: run.entity, store: run.store)
-        let batch = run.batch
         found.removeAll(keepingCapacity: true)
-        scope.identity?.objects(of: batch, run.range, into: &found)
-        let first = objects.count
-        var isNew = true
+        scope.identity?.objects(of: run.batch, run.range, into: &found)
+        if run.known.isEmpty, found.allSatisfy({ $0 == nil }) { return makeAll(scope, run) }
         for (offset, index) in run.range.enumerated() {
             if let object = found[offset], object.scope === scope {
-                isNew = false
                 refresh(object, run, index)
                 objects.append(object)
             } else {
-                if let object = found[offset] { disown(object, offset) }
-                objects.append(make(scope, run, index))
+                // Somebody took the row for one of another entity; the row knows better.
+                if let object = found[offset] { context.unregister(object) }
+                let object = make(scope, run, index)
+                scope.identity?.insert(object)
+                objects.append(object)
             }
         }
-        // Where all are new, which is the common case, they are listed under one lock.
-        if isNew { scope.identity?.insert(objects[first...]) } else { list(first) }
     }
 
-    /// Somebody took the row for one of another entity; the row knows better.
-    private mutating func disown(_ object: NSManagedObject, _ offset: Int) {
-        context.unregister(object)
-        found[offset] = nil
-    }
-
-    private func list(_ first: Int) {
-        for (offset, object) in found.enumerated() where object == nil {
-            objects[first + offset].scope.identity?.insert(objects[first + offset])
+    /// The common case: rows that nobody has yet. They are listed under one lock.
+    private mutating func makeAll(_ scope: EntityScope, _ run: RowRun) {
+        let (first, batch) = (objects.count, run.batch)
+        let (stride, rows) = (batch.layout.batchStride, batch.base)
+        for index in run.range {
+            let bytes = rows + index * stride
+            let construction = Construction(
+                scope: scope,
+                owner: batch,
+                bytes: bytes,
+                key: EntityLayout.key(bytes),
+                state: [.registered, .fault]
+            )
+            objects.append(construction.make(scope))
         }
+        scope.identity?.insert(objects[first...])
     }
 
     private func make(_ scope: EntityScope, _ run: RowRun, _ index: Int) -> NSManagedObject {
-        let row = run.known.isEmpty ? Row(run.batch, index) : self.row(run, index)
+        let row = row(run, index)
         let state: ObjectState = row.isOwn ? [.registered, .fault, .ownRow, .sharedRow] : [.registered, .fault]
-        return Construction(scope: scope, row: row, key: EntityLayout.key(row.bytes), state: state).make()
+        return Construction.make(scope, row, key: EntityLayout.key(row.bytes), state: state)
     }
 
     private func row(_ run: RowRun, _ index: Int) -> Row {

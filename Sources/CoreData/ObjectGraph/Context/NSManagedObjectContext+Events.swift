@@ -32,6 +32,7 @@ extension NSManagedObjectContext {
     private func postObjectsDidChange(_ touched: ContiguousArray<NSManagedObject>, _ refreshed: ContiguousArray<NSManagedObject>) {
         var (inserted, updated, deleted): (Set<NSManagedObject>, Set<NSManagedObject>, Set<NSManagedObject>) = ([], [], [])
         inserted.reserveCapacity(touched.count { $0.state.intersection([.inserted, .deleted]) == .inserted })
+        updated.reserveCapacity(touched.count { $0.state.isDisjoint(with: [.inserted, .deleted, .detached]) })
         for object in touched {
             if !object.state.isDisjoint(with: [.deleted, .detached]) {
                 deleted.insert(object)
@@ -41,7 +42,7 @@ extension NSManagedObjectContext {
                 updated.insert(object)
             }
         }
-        latestInsertedSet = inserted
+        latestSets = (inserted, updated, deleted)
         var sets: [NotificationKey: Any] = [:]
         if !inserted.isEmpty { sets[.insertedObjects] = inserted }
         if !updated.isEmpty { sets[.updatedObjects] = updated }

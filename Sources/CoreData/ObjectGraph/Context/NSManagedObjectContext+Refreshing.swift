@@ -112,7 +112,7 @@ extension NSManagedObjectContext {
         }
         retained = []
         forwarding = [:]
-        latestInsertedSet = []
+        latestSets = ([], [], [])
         withExtendedLifetime(pending) {}
         post(.NSManagedObjectContextObjectsDidChange, [.invalidatedAllObjects: ids])
     }

@@ -67,13 +67,12 @@ extension NSManagedObjectContext {
         if let object = registry.object(store: reference.store, root: scope.root, key: reference.key) {
             return object.scope === scope || object.scope.entity.isKindOf(entity: scope.entity) ? object : nobody(scope, reference)
         }
-        let construction = Construction(
-            scope: scope,
-            row: Row(scope.shape.emptyRow),
+        let object = Construction.make(
+            scope,
+            Row(scope.shape.emptyRow),
             key: reference.key,
             state: [.registered, .fault, .rowless, .ownRow, .sharedRow]
         )
-        let object = construction.make()
         scope.identity?.insert(object)
         if retainsObjects { retained.insert(object) }
         return object
@@ -81,8 +80,12 @@ extension NSManagedObjectContext {
 
     /// An object without values, for a reference in a file that says of a row that it is of another entity than it is.
     private func nobody(_ scope: EntityScope, _ reference: RowReference) -> NSManagedObject {
-        let row = Row(scope.shape.emptyRow)
-        return Construction(scope: scope, row: row, key: reference.key, state: [.detached, .inaccessible, .ownRow, .sharedRow]).make()
+        Construction.make(
+            scope,
+            Row(scope.shape.emptyRow),
+            key: reference.key,
+            state: [.detached, .inaccessible, .ownRow, .sharedRow]
+        )
     }
 
     /// Reads the row of a fault that has none.
@@ -154,7 +157,7 @@ extension NSManagedObjectContext {
         }
         var state: ObjectState = [.registered, .fault]
         if row.isOwn { state.formUnion([.ownRow, .sharedRow]) }
-        let object = Construction(scope: scope, row: row, key: reference.key, state: state).make()
+        let object = Construction.make(scope, row, key: reference.key, state: state)
         scope.identity?.insert(object)
         if retainsObjects { retained.insert(object) }
         return object

@@ -131,26 +131,23 @@ extension NSManagedObjectContext {
 
     private func announce(_ groups: [ChangeFreezer.Objects]) {
         var sets: [NotificationKey: Any] = [:]
-        sets[.insertedObjects] = insertedSet(groups)
-        sets[.updatedObjects] = Self.set(groups, \.updated)
-        sets[.deletedObjects] = Self.set(groups, \.deleted)
-        latestInsertedSet = []
+        sets[.insertedObjects] = Self.set(groups, \.inserted, or: latestSets.inserted)
+        sets[.updatedObjects] = Self.set(groups, \.updated, or: latestSets.updated)
+        sets[.deletedObjects] = Self.set(groups, \.deleted, or: latestSets.deleted)
+        latestSets = ([], [], [])
         post(.NSManagedObjectContextDidSave, sets)
     }
 
-    /// The inserted objects: the very set that ObjectsDidChange carried, where all of them were inserted in the latest event.
-    private func insertedSet(_ groups: [ChangeFreezer.Objects]) -> Set<NSManagedObject>? {
-        // What that event inserted is being saved, or the event would not be the latest; so equal counts mean equal sets.
-        let count = groups.reduce(0) { $0 + $1.inserted.count }
-        return count > 0 && count == latestInsertedSet.count ? latestInsertedSet : Self.set(groups, \.inserted)
-    }
-
+    /// The objects as a set; the very set that ObjectsDidChange carried, where all of them changed in the latest event.
     private static func set(
         _ groups: [ChangeFreezer.Objects],
-        _ list: KeyPath<ChangeFreezer.Objects, ContiguousArray<NSManagedObject>>
+        _ list: KeyPath<ChangeFreezer.Objects, ContiguousArray<NSManagedObject>>,
+        or latest: Set<NSManagedObject>
     ) -> Set<NSManagedObject>? {
         let count = groups.reduce(0) { $0 + $1[keyPath: list].count }
         guard count > 0 else { return nil }
+        // What the latest event changed is being saved, or another event would have followed; so equal counts mean equal sets.
+        if count == latest.count { return latest }
         var set = Set<NSManagedObject>(minimumCapacity: count)
         for group in groups { for object in group[keyPath: list] { set.insert(object) } }
         return set

@@ -17,7 +17,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Unchanged objects that the next save checks for conflicts.
     var lockedObjects: [NSManagedObject] = []
     /// The sets that the latest ObjectsDidChange carried, which DidSave can often use again.
-    var latestInsertedSet: Set<NSManagedObject> = []
+    var latestSets: (inserted: Set<NSManagedObject>, updated: Set<NSManagedObject>, deleted: Set<NSManagedObject>) = ([], [], [])
     /// The entity of a class, as `init(context:)` found it last.
     @exclusivity(unchecked) var latestClass: NSManagedObject.Type?
     @exclusivity(unchecked) var latestEntity: NSEntityDescription?

@@ -11,36 +11,61 @@ public struct ManagedObjectConstruction {
 /// The fields of the object that is initialised next on this thread.
 ///
 /// NB: a subclass inherits `init(entity:insertInto:)` and need not declare another initialiser, so there is no parameter to pass these
-/// through; a thread-local slot is what remains. The initialiser takes them first thing.
+/// through; a thread-local slot is what remains. The initialiser takes them first thing. Unmanaged, because a fetch makes one object after
+/// the other from it: whoever fills it keeps scope and owner alive meanwhile.
 struct Construction {
-    let scope: EntityScope
-    let row: Row
-    let key: Int64
-    let state: ObjectState
+    private let scope: Unmanaged<EntityScope>
+    private let entity: ObjectIdentifier
+    private let owner: Unmanaged<AnyObject>
+    private let bytes: UnsafeMutableRawPointer
+    private let key: Int64
+    private let state: ObjectState
 
-    /// Makes the object: of the entity's class, in the state given. It is not listed in the registry yet.
-    func make() -> NSManagedObject {
+    @inline(__always) init(scope: EntityScope, owner: AnyObject, bytes: UnsafeMutableRawPointer, key: Int64, state: ObjectState) {
+        self.scope = Unmanaged.passUnretained(scope)
+        entity = ObjectIdentifier(scope.entity)
+        self.owner = Unmanaged.passUnretained(owner)
+        (self.bytes, self.key, self.state) = (bytes, key, state)
+    }
+
+    /// Makes an object of a scope: of the entity's class, on a row, in the state given. It is not listed yet.
+    static func make(_ scope: EntityScope, _ row: Row, key: Int64, state: ObjectState) -> NSManagedObject {
+        Construction(scope: scope, owner: row.owner, bytes: row.bytes, key: key, state: state).make(scope)
+    }
+
+    @inline(__always) func make(_ scope: EntityScope) -> NSManagedObject {
         withUnsafePointer(to: self) { pointer in
             cd_setConstruction(UnsafeMutableRawPointer(mutating: pointer))
-            let object = scope.objectClass.init(ManagedObjectConstruction(entity: scope.entity))
-            precondition(
-                object.scope === scope && object.key == key,
-                "\(type(of: object)).init(entity:insertInto:) made another \(scope.entity.name ?? "") before it called super. Call super first."
-            )
+            let object = scope.objectClass.init(scope.construction)
+            if object.scopeReference.toOpaque() != self.scope.toOpaque() || object.key != key { reportWrongOrder(object) }
             return object
         }
     }
 
-    @inline(__always) static func take(for entity: NSEntityDescription) -> Construction? {
-        guard let pointer = cd_takeConstruction() else { return nil }
-        let construction = pointer.assumingMemoryBound(to: Construction.self).pointee
-        guard construction.scope.entity === entity else {
-            // Another entity's object, made by an override before it called super: the slot is not for it.
-            cd_setConstruction(pointer)
-            return nil
-        }
-        return construction
+    @inline(never) private func reportWrongOrder(_ object: NSManagedObject) -> Never {
+        misuse(
+            """
+            \(type(of: object)).init(entity:insertInto:) made another object of its entity before it called super. Call super first.
+            """
+        )
     }
+
+    /// The fields for an object of `entity`, if the framework is making one.
+    @inline(__always) static func take(for entity: NSEntityDescription) -> UnsafePointer<Construction>? {
+        guard let pointer = cd_takeConstruction() else { return nil }
+        let construction = UnsafePointer(pointer.assumingMemoryBound(to: Construction.self))
+        if construction.pointee.entity == ObjectIdentifier(entity) { return construction }
+        // Another entity's object, made by an override before it called super: the slot is not for it.
+        cd_setConstruction(pointer)
+        return nil
+    }
+
+    typealias Fields = (
+        bytes: UnsafeMutableRawPointer, owner: AnyObject, scope: Unmanaged<EntityScope>, key: Int64, state: ObjectState
+    )
+
+    /// The fields, with references of their own.
+    @inline(__always) var fields: Fields { (bytes, owner.takeUnretainedValue(), scope.retain(), key, state) }
 }
 
 extension EntityScope {

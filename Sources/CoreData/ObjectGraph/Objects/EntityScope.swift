@@ -15,6 +15,8 @@
     @usableFromInline nonisolated(unsafe) let ownOffsets: UnsafePointer<UInt32>
     @usableFromInline nonisolated(unsafe) let batchOffsets: UnsafePointer<UInt32>
     let objectClass: NSManagedObject.Type
+    /// What the initialiser of an object that a row stands behind is handed.
+    let construction: ManagedObjectConstruction
     /// Whether validation is more than mandatory values and numbers: predicates, counts, rules of the class.
     let validatesMore: Bool
 
@@ -29,6 +31,7 @@
         ownOffsets = shape.layout.ownOffsets
         batchOffsets = shape.layout.batchOffsets
         objectClass = NSManagedObject.objectClass(for: shape.entity)
+        construction = ManagedObjectConstruction(entity: shape.entity)
         validatesMore = !shape.restricted.isEmpty || shape.limitsToManys || OverrideProbe.overridesValidateValue(objectClass)
     }
 

@@ -38,10 +38,7 @@ open class NSManagedObject: NSObject {
     /// - Precondition: `entity` is not abstract; its class is this class or a superclass of it.
     public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         if let construction = Construction.take(for: entity) {
-            (row, owner, scopeReference, key, state) = (
-                construction.row.bytes, construction.row.owner, Unmanaged.passRetained(construction.scope), construction.key,
-                construction.state
-            )
+            (row, owner, scopeReference, key, state) = construction.pointee.fields
             super.init()
             return
         }
@@ -77,7 +74,7 @@ open class NSManagedObject: NSObject {
     }
 
     deinit {
-        if state.contains(.registered) { scope.identity?.remove(self) }
+        if state.contains(.registered) { scopeReference._withUnsafeGuaranteedRef { $0.identity?.remove(self) } }
         scopeReference.release()
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import SQLiteDriver
+import Synchronization
 
 /// The log of SQL statements: off, or as much as the environment variable `COREDATA_SQLDEBUG` says.
 ///
@@ -26,24 +27,24 @@ enum SQLLog {
 }
 
 /// How many statements a store has run, for tests and for whoever tunes a program.
-final class StatementCounter: @unchecked Sendable {
-    // The lock guards both.
-    private let state = Lock((count: 0, recorded: nil as [String]?))
+final class StatementCounter: Sendable {
+    private let statements = Atomic<Int>(0)
+    private let isRecording = Atomic<Bool>(false)
+    private let recorded = Lock<[String]>([])
 
-    func note(_ sql: String) {
-        state.withLock {
-            $0.count += 1
-            $0.recorded?.append(sql)
-        }
+    @inline(__always) func note(_ sql: String) {
+        statements.wrappingAdd(1, ordering: .relaxed)
+        if isRecording.load(ordering: .relaxed) { recorded.withLock { $0.append(sql) } }
     }
 
-    var count: Int { state.withLock { $0.count } }
+    var count: Int { statements.load(ordering: .relaxed) }
 
-    /// The statements that run while `body` does.
+    /// The statements that run while `body` does, on whichever thread.
     func recording(_ body: () throws -> Void) rethrows -> [String] {
-        state.withLock { $0.recorded = [] }
-        defer { state.withLock { $0.recorded = nil } }
+        recorded.withLock { $0 = [] }
+        isRecording.store(true, ordering: .sequentiallyConsistent)
+        defer { isRecording.store(false, ordering: .sequentiallyConsistent) }
         try body()
-        return state.withLock { $0.recorded ?? [] }
+        return recorded.withLock { $0 }
     }
 }

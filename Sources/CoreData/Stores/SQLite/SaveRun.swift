@@ -184,7 +184,7 @@ extension SaveRun {
         for update in group.updates {
             guard let base = update.base else { unread.append(update.key); continue }
             if let cached = newerCachedRow(group, update.key, base) {
-                note(group, update.key, cached, base, isStoreAhead: false)
+                note(group, update.key, cached, base.version, isStoreAhead: false)
                 continue
             }
             if current?.slots != update.slots {
@@ -221,7 +221,7 @@ extension SaveRun {
         } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
             throw constraintError(error, group, update.key)
         }
-        if connection.changes == 0 { return try noteStoreConflict(group, update.key, base) }
+        if connection.changes == 0 { return try noteStoreConflict(group, update.key, base.version) }
         updatedRows.append(
             RowCache.Saved(row: update.row, key: update.key, version: version + 1, root: group.entity.rootEntity.index)
         )
@@ -241,63 +241,83 @@ extension SaveRun {
     private func delete(_ group: ChangeSet.Group) throws {
         guard !group.deletes.isEmpty else { return }
         let statements = statements(group.entity)
-        let statement = try connection.cached(statements.delete)
-        defer { statement.reset() }
-        let root = group.entity.rootEntity.index
+        var unread: [Int64] = []
+        // Keys whose rows were read in one version: mostly all of them.
+        var (keys, version): ([Int64], Int32) = ([], 0)
         for delete in group.deletes {
             guard let base = delete.base else {
-                try deleteUnread(delete.key, statements)
+                unread.append(delete.key)
                 continue
             }
             if let cached = newerCachedRow(group, delete.key, base) {
-                note(group, delete.key, cached, base, isStoreAhead: false)
+                note(group, delete.key, cached, base.version, isStoreAhead: false)
                 continue
             }
-            sqlite3_bind_int64(statement.handle, 1, delete.key)
-            sqlite3_bind_int64(statement.handle, 2, Int64(base.version))
-            try statement.run()
-            // A row that is gone already is what was asked for; one with another version is a conflict.
-            if connection.changes == 0, try store.readVersion(delete.key, group.entity, connection) != nil {
-                try noteStoreConflict(group, delete.key, base)
+            if base.version != version || keys.count == SaveStatements.rowsPerDelete {
+                try self.delete(keys, version, group, statements)
+                (keys, version) = ([], base.version)
             }
+            keys.append(delete.key)
         }
-        let cache = store.cache
-        published.append { for delete in group.deletes { cache.forget(root: root, key: delete.key) } }
+        try self.delete(keys, version, group, statements)
+        try deleteUnread(unread, statements)
+        let (cache, root) = (store.cache, group.entity.rootEntity.index)
+        let deleted = group.deletes.map(\.key)
+        published.append { cache.forget(root: root, keys: deleted) }
     }
 
-    private func deleteUnread(_ key: Int64, _ statements: SaveStatements) throws {
+    private func delete(_ keys: [Int64], _ version: Int32, _ group: ChangeSet.Group, _ statements: SaveStatements) throws {
+        guard !keys.isEmpty else { return }
+        let statement = try connection.cached(statements.delete(count: keys.count))
+        sqlite3_bind_int64(statement.handle, 1, Int64(version))
+        for (offset, key) in keys.enumerated() { sqlite3_bind_int64(statement.handle, Int32(offset) + 2, key) }
+        try statement.run()
+        guard connection.changes < keys.count else { return }
+        // A row that is gone already is what was asked for; one with another version is a conflict.
+        for key in keys where try store.readVersion(key, group.entity, connection) != nil {
+            try noteStoreConflict(group, key, version)
+        }
+    }
+
+    private func deleteUnread(_ keys: [Int64], _ statements: SaveStatements) throws {
+        guard !keys.isEmpty else { return }
         let statement = try connection.cached(statements.deleteUnread)
-        sqlite3_bind_int64(statement.handle, 1, key)
+        defer { statement.resetAndClear() }
+        try statement.bind([.text("[\(keys.map(String.init).joined(separator: ","))]")])
         try statement.run()
     }
 }
 
 extension SaveRun {
     private func newerCachedRow(_ group: ChangeSet.Group, _ key: Int64, _ base: Row) -> Row? {
-        guard let cached = store.cache.row(root: group.entity.rootEntity.index, key: key), cached.version > base.version else { return nil }
+        let root = group.entity.rootEntity.index
+        if store.cache.isNewest(base, root: root, key: key) { return nil }
+        guard let cached = store.cache.row(root: root, key: key), cached.version > base.version else { return nil }
         return cached
     }
 
     private func checkLocks(_ group: ChangeSet.Group) throws {
         for lock in group.locks {
             guard let base = lock.base else { continue }
-            if try store.readVersion(lock.key, group.entity, connection) != base.version { try noteStoreConflict(group, lock.key, base) }
+            if try store.readVersion(lock.key, group.entity, connection) != base.version {
+                try noteStoreConflict(group, lock.key, base.version)
+            }
         }
     }
 
-    private func noteStoreConflict(_ group: ChangeSet.Group, _ key: Int64, _ base: Row) throws {
+    private func noteStoreConflict(_ group: ChangeSet.Group, _ key: Int64, _ version: Int32) throws {
         store.cache.forget(root: group.entity.rootEntity.index, key: key)
         let current = try store.readRow(key, group.entity, connection)
-        note(group, key, current, base, isStoreAhead: true)
+        note(group, key, current, version, isStoreAhead: true)
     }
 
-    private func note(_ group: ChangeSet.Group, _ key: Int64, _ current: Row?, _ base: Row, isStoreAhead: Bool) {
+    private func note(_ group: ChangeSet.Group, _ key: Int64, _ current: Row?, _ version: Int32, isStoreAhead: Bool) {
         conflicts.append(
             RowConflict(
                 reference: RowReference(key: key, entity: Int32(group.entity.index), store: store.number),
                 current: current,
                 currentVersion: current?.version ?? 0,
-                baseVersion: base.version,
+                baseVersion: version,
                 isStoreAhead: isStoreAhead
             )
         )

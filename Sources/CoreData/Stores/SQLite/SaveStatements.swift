@@ -73,7 +73,17 @@ final class SaveStatements {
 
     /// Advances the versions of rows that were never read, by a JSON array of keys.
     var touch: String { "UPDATE \(entity.table) SET Z_OPT = Z_OPT + 1 WHERE Z_PK IN (SELECT value FROM json_each(?))" }
-    var delete: String { "DELETE FROM \(entity.table) WHERE Z_PK = ? AND Z_OPT = ?" }
-    var deleteUnread: String { "DELETE FROM \(entity.table) WHERE Z_PK = ?" }
+    static let rowsPerDelete = 50
+    private lazy var deleteMany = deleteText(count: Self.rowsPerDelete)
+
+    /// Deletes so many rows, all read in the version that is the first parameter; the keys follow.
+    func delete(count: Int) -> String { count == Self.rowsPerDelete ? deleteMany : deleteText(count: count) }
+
+    private func deleteText(count: Int) -> String {
+        "DELETE FROM \(entity.table) WHERE Z_OPT = ? AND Z_PK IN (\(Array(repeating: "?", count: count).joined(separator: ",")))"
+    }
+
+    /// Deletes rows that were never read, by a JSON array of keys.
+    var deleteUnread: String { "DELETE FROM \(entity.table) WHERE Z_PK IN (SELECT value FROM json_each(?))" }
     var version: String { "SELECT Z_OPT FROM \(entity.table) WHERE Z_PK = ?" }
 }
