@@ -46,9 +46,12 @@ final class ChangeTracker {
     @inline(__always) private func touch(_ object: NSManagedObject) {
         if object.state.contains(.touched) { return }
         object.state.insert(.touched)
-        if let extras = object.existingExtras { extras.changesBeforeEvent = object.changedSlots }
+        object.beginEvent()
         touched.append(object)
     }
+
+    /// An object that was never saved went: whoever knew it is told at the end of the event.
+    func noteDisappearance(of object: NSManagedObject) { touch(object) }
 
     /// The object has nothing for the next save any more.
     func forget(_ object: NSManagedObject) {

@@ -48,8 +48,14 @@ extension NSManagedObjectContext {
         if !updated.isEmpty { sets[.updatedObjects] = updated }
         if !deleted.isEmpty { sets[.deletedObjects] = deleted }
         if !refreshed.isEmpty { sets[.refreshedObjects] = Set(refreshed) }
+        let outer = announcedSets
+        announcedSets = [inserted, updated, deleted]
+        defer { announcedSets = outer }
         post(.NSManagedObjectContextObjectsDidChange, sets)
     }
+
+    /// Whether ObjectsDidChange is being posted, and says that the object changed.
+    func isAnnouncing(_ object: NSManagedObject) -> Bool { announcedSets.contains { $0.contains(object) } }
 
     func post(_ name: Notification.Name, _ sets: [NotificationKey: Any]) {
         let info = Dictionary(uniqueKeysWithValues: sets.map { (AnyHashable($0.key.rawValue), $0.value) })

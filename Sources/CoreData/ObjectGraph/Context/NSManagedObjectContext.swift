@@ -18,6 +18,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var lockedObjects: [NSManagedObject] = []
     /// The sets that the latest ObjectsDidChange carried, which DidSave can often use again.
     var latestSets: (inserted: Set<NSManagedObject>, updated: Set<NSManagedObject>, deleted: Set<NSManagedObject>) = ([], [], [])
+    /// What ObjectsDidChange carries, while it is being posted.
+    var announcedSets: [Set<NSManagedObject>] = []
     /// The entity of a class, as `init(context:)` found it last.
     @exclusivity(unchecked) var latestClass: NSManagedObject.Type?
     @exclusivity(unchecked) var latestEntity: NSEntityDescription?
@@ -65,6 +67,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     deinit {
         optionalRegistry?.detachContext()
+        // Objects whose relationships hold each other would live on.
+        for object in optionalRegistry?.objects ?? [] { object.existingExtras?.toMany = [] }
         optionalRegistry?.dissolve()
     }
 

@@ -50,11 +50,13 @@ extension NSManagedObject {
         var values: [String: Any] = [:]
         let changes = state.contains(.inserted) ? changedSlots : effectiveChanges
         changes.forEach { noteValue(of: $0, in: &values) }
-        for (index, _) in changedToManys {
-            let relationship = scope.shape.toManys[index]
-            values[relationship.name] = Self.collection(members(of: index), relationship)
-        }
+        for (index, _) in changedToManys { noteMembers(of: index, in: &values) }
         return values
+    }
+
+    private func noteMembers(of index: Int, in values: inout [String: Any]) {
+        let relationship = scope.shape.toManys[index]
+        values[relationship.name] = Self.collection(members(of: index), relationship)
     }
 
     private func noteValue(of slot: Int, in values: inout [String: Any]) {
@@ -63,11 +65,14 @@ extension NSManagedObject {
         values[name] = storedValue(forKey: name) ?? NSNull()
     }
 
-    /// The properties changed since the context last processed its pending changes, with their new values.
+    /// The properties changed since the context last processed its pending changes, with their new values; nil as `NSNull`.
+    ///
+    /// While ObjectsDidChange is posted: those of the event that it tells of.
     public final func changedValuesForCurrentEvent() -> [String: Any] {
+        guard state.contains(.touched) || registeredContext?.isAnnouncing(self) == true else { return [:] }
         var values: [String: Any] = [:]
-        let before = existingExtras?.changesBeforeEvent ?? SlotMask()
-        changedSlots.forEach { if !before.contains($0) { noteValue(of: $0, in: &values) } }
+        slotsOfEvent.forEach { noteValue(of: $0, in: &values) }
+        existingExtras?.toManysOfEvent.forEach { noteMembers(of: $0, in: &values) }
         return values
     }
 

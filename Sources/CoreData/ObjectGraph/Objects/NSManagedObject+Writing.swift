@@ -56,7 +56,6 @@ extension NSManagedObject {
     }
 
     @inline(never) private func noteHighChange(_ slot: Int) {
-        if state.contains(.loading) { return }
         changed |= 1 << 31
         extras.highChanges.insert(slot)
     }
@@ -82,6 +81,13 @@ extension NSManagedObject {
 
     /// The slots changed since the last save.
     final var changedSlots: SlotMask {
+        var mask = slotsOfEvent
+        if let extras = existingExtras { mask.formUnion(extras.changesBeforeEvent) }
+        return mask
+    }
+
+    /// The slots changed since the last save in the last event that changed the object.
+    final var slotsOfEvent: SlotMask {
         var mask = SlotMask(low: UInt64(changed & 0x7fff_ffff))
         if changed >> 31 != 0 { mask.formUnion(extras.highChanges) }
         return mask
@@ -90,12 +96,21 @@ extension NSManagedObject {
     final func setChangedSlots(_ mask: SlotMask) {
         changed = 0
         existingExtras?.highChanges = SlotMask()
+        existingExtras?.changesBeforeEvent = SlotMask()
         mask.forEach { slot in
             if slot < 31 { changed |= 1 << UInt32(slot) } else { noteHighChange(slot) }
         }
     }
 
-    final func isChanged(_ slot: Int) -> Bool {
-        slot < 31 ? changed & (1 << UInt32(slot)) != 0 : existingExtras?.highChanges.contains(slot) ?? false
+    /// A new event begins for the object: what has changed before is kept apart.
+    final func beginEvent() {
+        if changed != 0 {
+            extras.changesBeforeEvent = changedSlots
+            changed = 0
+            extras.highChanges = SlotMask()
+        }
+        existingExtras?.toManysOfEvent = SlotMask()
     }
+
+    final func isChanged(_ slot: Int) -> Bool { changedSlots.contains(slot) }
 }

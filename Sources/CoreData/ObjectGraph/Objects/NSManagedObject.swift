@@ -27,7 +27,7 @@ open class NSManagedObject: NSObject {
     /// The primary key; negative while it is temporary, 0 in no context.
     @exclusivity(unchecked) final var key: Int64
     @exclusivity(unchecked) @usableFromInline final var state: ObjectState
-    /// Slots changed since the last save: bits 0 to 30, and bit 31 when the extras have more.
+    /// Slots changed in the last event that changed the object: bits 0 to 30, and bit 31 when the extras have more.
     @exclusivity(unchecked) final var changed: UInt32 = 0
 
     /// Creates an object of `entity` with the entity's default values and inserts it into `context`.
