@@ -15,6 +15,11 @@ enum ClassRegistrations {
     }
 }
 
+/// The name of a managed object class, as `managedObjectClassName` takes it: module and class, and what a nested class is nested in.
+///
+/// Preferred over Foundation's function of this name, which on Linux traps on a class that is not at the top level.
+public func NSStringFromClass(_ objectClass: NSManagedObject.Type) -> String { String(reflecting: objectClass) }
+
 extension NSManagedObject {
     /// Makes this class known under its `NSStringFromClass` name.
     ///
