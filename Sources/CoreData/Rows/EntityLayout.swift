@@ -26,6 +26,8 @@ import Foundation
     nonisolated(unsafe) let managedSlots: UnsafeBufferPointer<Int>
     nonisolated(unsafe) let referenceSlots: UnsafeBufferPointer<Int>
     nonisolated(unsafe) let floatingSlots: UnsafeBufferPointer<Int>
+    /// The slots of integers that are narrower than their place in an own row.
+    nonisolated(unsafe) let narrowSlots: UnsafeBufferPointer<Int>
     let nullWordCount: Int
     let ownSize: Int
     let batchStride: Int
@@ -44,6 +46,7 @@ import Foundation
         kinds = Self.table(slots.map(\.kind))
         managedSlots = Self.list(slots.indices.filter { slots[$0].kind.isManaged })
         referenceSlots = Self.list(slots.indices.filter { slots[$0].kind == .reference })
+        narrowSlots = Self.list(slots.indices.filter { slots[$0].kind == .int16 || slots[$0].kind == .int32 })
         floatingSlots = Self.list(slots.indices.filter { slots[$0].kind == .double || slots[$0].kind == .float })
     }
 

@@ -57,8 +57,9 @@ extension Row {
         if isNull(slot) { return .null }
         let place = place(slot)
         switch layout.kinds[slot] {
-        case .int16: return .integer(Int64(place.load(as: Int16.self)))
-        case .int32: return .integer(Int64(place.load(as: Int32.self)))
+        // An own row can hold a number that is too large for its attribute, until validation refuses it.
+        case .int16: return .integer(isOwn ? place.load(as: Int64.self) : Int64(place.load(as: Int16.self)))
+        case .int32: return .integer(isOwn ? place.load(as: Int64.self) : Int64(place.load(as: Int32.self)))
         case .int64, .position: return .integer(place.load(as: Int64.self))
         case .boolean: return .boolean(place.load(as: UInt8.self) != 0)
         case .float: return .float(place.load(as: Float.self))

@@ -3,15 +3,19 @@ import Foundation
 /// Validation against the model: one test of bits where all is well, one error per value where it is not.
 extension NSManagedObject {
     final func validateProperties() throws {
-        // The common case pays for a look at the null bits and at the floating-point numbers, and for nothing else.
+        // The common case pays for a look at the null bits and at the numbers, and for nothing else.
         if scopeReference._withUnsafeGuaranteedRef({ isPlainlyValid($0) }) { return }
         var errors: [any Error] = []
         let shape = scope.shape
-        if state.contains(.rowless) { return try validateToManys(&errors) }
+        if state.contains(.rowless) {
+            validateToManys(&errors)
+            return try ValidationErrors.throwIfAny(errors)
+        }
         if !hasMandatoryValues(shape) || !hasNumbers(shape) { collectAttributeErrors(&errors) }
         for property in shape.restricted { collect(&errors) { try check(property) } }
+        validateToManys(&errors)
         if OverrideProbe.overridesValidateValue(type(of: self)) { collectCustomErrors(&errors) }
-        try validateToManys(&errors)
+        try ValidationErrors.throwIfAny(errors)
     }
 
     @inline(__always) private func isPlainlyValid(_ scope: EntityScope) -> Bool {
@@ -33,6 +37,19 @@ extension NSManagedObject {
                 ? !place(slot).load(as: Double.self).isNaN : !place(slot).load(as: Float.self).isNaN
             if !isNumber { return false }
         }
+        return hasFittingIntegers(shape)
+    }
+
+    /// Only key-value coding can set an integer that its attribute does not hold; no row but an own one has room for it.
+    @inline(__always) private func hasFittingIntegers(_ shape: EntityShape) -> Bool {
+        guard state.contains(.ownRow) else { return true }
+        for slot in shape.layout.narrowSlots {
+            let number = place(slot).load(as: Int64.self)
+            let fits =
+                shape.layout.kinds[slot] == .int16
+                ? number == Int64(Int16(truncatingIfNeeded: number)) : number == Int64(Int32(truncatingIfNeeded: number))
+            if !fits { return false }
+        }
         return true
     }
 
@@ -47,6 +64,18 @@ extension NSManagedObject {
             if let number = floating(slot), number.isNaN {
                 errors.append(invalid(.managedObjectValidation, property.name, "is not a number", number))
             }
+            if let range = Self.range(of: property.kind), case .integer(let number) = currentRow.value(slot), !range.contains(number) {
+                let code: CocoaError.Code = number < 0 ? .validationNumberTooSmall : .validationNumberTooLarge
+                errors.append(invalid(code, property.name, "takes a number in \(range)", number))
+            }
+        }
+    }
+
+    private static func range(of kind: SlotKind) -> ClosedRange<Int64>? {
+        switch kind {
+        case .int16: Int64(Int16.min)...Int64(Int16.max)
+        case .int32: Int64(Int32.min)...Int64(Int32.max)
+        default: nil
         }
     }
 
@@ -98,13 +127,12 @@ extension NSManagedObject {
         }
     }
 
-    private func validateToManys(_ errors: inout [any Error]) throws {
+    private func validateToManys(_ errors: inout [any Error]) {
         for (index, relationship) in scope.shape.toManys.enumerated()
         where relationship.minCount > 0 || relationship.maxCount > 0 || !relationship.isOptional {
             guard state.contains(.inserted) || existingContents(index)?.hasChanges == true else { continue }
             collect(&errors) { try validateCount(members(of: index).count, relationship) }
         }
-        try ValidationErrors.throwIfAny(errors)
     }
 
     private func validateCount(_ count: Int, _ relationship: NSRelationshipDescription) throws {
@@ -140,9 +168,10 @@ extension NSManagedObject {
         }
         if let number = value as? Double, number.isNaN { throw invalid(.managedObjectValidation, key, "is not a number", value) }
         for (index, predicate) in property.validationPredicates.enumerated() where !predicate.evaluate(with: value) {
-            let warning =
-                index < property.validationWarnings.count ? "\(property.validationWarnings[index])" : "does not satisfy \(predicate)"
-            throw invalid(.managedObjectValidation, key, warning, value, predicate)
+            // A warning is a text, or an error code as text.
+            let warning = "\(property.validationWarnings[index])"
+            let code = Int(warning).map(CocoaError.Code.init(rawValue:))
+            throw invalid(code ?? .managedObjectValidation, key, code == nil ? warning : "does not satisfy \(predicate)", value, predicate)
         }
     }
 
