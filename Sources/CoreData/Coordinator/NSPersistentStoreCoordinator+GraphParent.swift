@@ -143,6 +143,7 @@ extension NSPersistentStoreCoordinator: GraphParent {
         let homes = Self.homes(of: changes, receipt)
         for link in changes.links { parts[Self.store(of: link.owner, homes), default: StoreChanges()].links.append(link) }
         for change in changes.positions { parts[Self.store(of: change.owner, homes), default: StoreChanges()].positions.append(change) }
+        for append in changes.appends { parts[Self.store(of: append.member, homes), default: StoreChanges()].appends.append(append) }
         for store in persistentStores.compactMap({ $0 as? SQLiteStore }) where store.changedMetadata != nil && !store.isReadOnly {
             parts[store.number, default: StoreChanges()] = parts[store.number] ?? StoreChanges()
         }
@@ -151,9 +152,10 @@ extension NSPersistentStoreCoordinator: GraphParent {
 
     /// The stores that new objects go to, for owners that are new themselves. Empty where no link needs it.
     private static func homes(of changes: ChangeSet, _ receipt: SaveReceipt) -> [Int64: Int32] {
-        guard changes.links.contains(where: { $0.owner.key < 0 }) || changes.positions.contains(where: { $0.owner.key < 0 }) else {
-            return [:]
-        }
+        guard
+            changes.links.contains(where: { $0.owner.key < 0 }) || changes.positions.contains(where: { $0.owner.key < 0 })
+                || changes.appends.contains(where: { $0.member.key < 0 })
+        else { return [:] }
         var homes: [Int64: Int32] = [:]
         for (group, receipt) in zip(changes.groups, receipt.groups) {
             for insert in group.inserts { homes[insert.key] = receipt.store }

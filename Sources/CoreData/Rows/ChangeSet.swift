@@ -49,7 +49,15 @@ struct ChangeSet: Sendable {
         let places: [(member: RowReference, position: Int64)]
     }
 
+    /// A row that is put at the end of an ordered relationship which nobody has read.
+    struct Append: Sendable {
+        let row: Row
+        let member: RowReference
+    }
+
     var groups: [Group] = []
+    /// In the order of their places; each is also in a group.
+    var appends: [Append] = []
     var links: [LinkChange] = []
     var positions: [PositionChange] = []
 

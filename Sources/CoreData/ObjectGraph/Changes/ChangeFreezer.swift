@@ -7,7 +7,6 @@ struct ChangeFreezer {
     private(set) var groups: [Objects] = []
     private var indexes: [ObjectIdentifier: Int] = [:]
     private var ordered: [(owner: NSManagedObject, index: Int, contents: ToManyContents)] = []
-    private var places: [(contents: ToManyContents, member: ObjectIdentifier, place: Int64)] = []
 
     struct Objects {
         let scope: EntityScope
@@ -22,11 +21,6 @@ struct ChangeFreezer {
         for (owner, index, contents) in ordered { placeMembers(of: owner, index, contents) }
         for object in objects { freeze(object) }
         for object in locked where object.state.isDisjoint(with: .pending) { freezeLock(object) }
-    }
-
-    /// The changes are in the store: members have the places that were chosen for them. Until then a retry must choose them again.
-    func settlePlaces() {
-        for (contents, member, place) in places { contents.positions[member] = place }
     }
 
     private mutating func group(of scope: EntityScope) -> Int {
@@ -59,7 +53,9 @@ struct ChangeFreezer {
 
     /// An object whose values are all as they were writes nothing; one whose to-many alone changed advances its version.
     private mutating func freezeUpdate(_ object: NSManagedObject) {
-        let slots = object.effectiveChanges
+        var slots = object.effectiveChanges
+        // A new owner needs a new place, also where there was none before and none is known yet.
+        for (reference, position) in object.scope.shape.positionSlots where slots.contains(reference) { slots.insert(position) }
         let group = group(of: object.scope)
         groups[group].updated.append(object)
         guard !slots.isEmpty || !object.changedToManys.isEmpty else { return }
@@ -108,17 +104,27 @@ extension ChangeFreezer {
 
     /// Gives new places to the members that need one: in their own rows where those are written anyway, else beside them.
     private mutating func placeMembers(of owner: NSManagedObject, _ index: Int, _ contents: ToManyContents) {
-        // Not read: what was added has no place yet, and the store puts it at the end.
-        guard let members = contents.members?.array else { return }
         let relationship = owner.scope.shape.toManys[index]
+        guard let members = contents.members?.array else { return append(contents.added.array, relationship) }
         let places = OrderKeys.places(for: members.map { contents.positions[ObjectIdentifier($0)] })
         var beside: [(member: RowReference, position: Int64)] = []
-        for (member, place) in zip(members, places) where contents.positions[ObjectIdentifier(member)] != place {
-            self.places.append((contents, ObjectIdentifier(member), place))
-            if !Self.place(member, relationship, place) { beside.append((member.rowReference, place)) }
+        for (member, place) in zip(members, places) {
+            // A row that is written anyway says its place, even the one it had: setting its owner has erased that.
+            if Self.place(member, relationship, place) || contents.positions[ObjectIdentifier(member)] == place { continue }
+            beside.append((member.rowReference, place))
         }
+        // Known places only once they are written: this save may fail, or need another round.
+        contents.newPositions = Dictionary(zip(members.lazy.map { ObjectIdentifier($0) }, places), uniquingKeysWith: { first, _ in first })
         guard !beside.isEmpty else { return }
         changes.positions.append(ChangeSet.PositionChange(relationship: relationship, owner: owner.rowReference, places: beside))
+    }
+
+    /// Not read: what was added has no place yet. The store puts it at the end, in the order of the additions rather than of the rows.
+    private mutating func append(_ members: [NSManagedObject], _ relationship: NSRelationshipDescription) {
+        guard members.count > 1, relationship.inverse?.isToMany == false else { return }
+        for member in members where member.state.contains(.ownRow) && !member.state.contains(.sharedRow) {
+            changes.appends.append(ChangeSet.Append(row: member.currentRow, member: member.rowReference))
+        }
     }
 
     private static func place(_ member: NSManagedObject, _ relationship: NSRelationshipDescription, _ place: Int64) -> Bool {

@@ -85,7 +85,6 @@ extension NSManagedObjectContext {
             for object in objects.updated { settleUpdated(object) }
             for object in objects.deleted { settleDeleted(object) }
         }
-        saved.freezer.settlePlaces()
         tracker.removeAll()
         unlockObjects()
         if !forwarding.isEmpty { forwarding = [:] }

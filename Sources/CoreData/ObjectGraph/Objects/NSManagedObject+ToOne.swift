@@ -34,8 +34,14 @@ extension NSManagedObject {
 
     /// Sets this side only.
     final func writeTarget(_ target: NSManagedObject?, _ slot: Int) {
+        // The place in an ordered relationship belongs to the owner: with another one, it is not known yet.
+        if let position = scope.shape.positionSlots[slot], forwardedReference(slot) != target?.rowReference { writeNull(position) }
         write(target?.rowReference, slot)
-        if let position = scope.shape.positionSlots[slot] { writeNull(position) }
+    }
+
+    /// The reference, which may have been written before its target had a permanent ID.
+    private func forwardedReference(_ slot: Int) -> RowReference? {
+        reference(slot).map { registeredContext?.forwarded($0) ?? $0 }
     }
 
     private func toOneRelationship(_ slot: Int) -> NSRelationshipDescription {
@@ -86,7 +92,7 @@ extension NSManagedObject {
     final func unlink(_ object: NSManagedObject, along relationship: NSRelationshipDescription) {
         switch scope.shape.places[relationship.name] {
         case .toOne(let slot, _)?:
-            if reference(slot) == object.rowReference { writeTarget(nil, slot) }
+            if forwardedReference(slot) == object.rowReference { writeTarget(nil, slot) }
         case .toMany(let index, _)?:
             if contents(index).remove(object) { noteToManyChange(index) }
         default: break
@@ -94,5 +100,8 @@ extension NSManagedObject {
     }
 
     /// A to-many relationship changed: the object counts as updated although its row did not change.
-    final func noteToManyChange(_ index: Int) { noteChange() }
+    final func noteToManyChange(_ index: Int) {
+        noteChange()
+        extras.toManysOfEvent.insert(index)
+    }
 }

@@ -9,6 +9,8 @@ final class ToManyContents {
     var isReordered = false
     /// The places of the members in the store, by identity; for ordered relationships that have been read.
     var positions: [ObjectIdentifier: Int64] = [:]
+    /// The places that the save under way writes.
+    var newPositions: [ObjectIdentifier: Int64]?
     /// Whether the owner has never been saved.
     var ownerIsNew: Bool
 
@@ -32,15 +34,20 @@ final class ToManyContents {
         noteAddition(of: object)
     }
 
+    // NB: while the store's part is unknown, so is whether a member taken out was ever in: the last edit of each member is kept, and
+    // `realize` drops the edits that come to nothing.
     private func noteAddition(of object: NSManagedObject) {
-        if ownerIsNew || removed.remove(object) { return }
+        if ownerIsNew || (removed.remove(object) && members != nil) { return }
         added.append(object)
     }
 
     /// Takes a member out; false where it is known not to be in.
     @discardableResult func remove(_ object: NSManagedObject) -> Bool {
         if members?.remove(object) == false { return false }
-        if ownerIsNew || added.remove(object) { return true }
+        let wasAdded = added.remove(object)
+        if ownerIsNew || (wasAdded && members != nil) { return true }
+        // One that was never saved is not in the store's part.
+        if object.state.contains(.inserted) { return wasAdded }
         removed.append(object)
         return true
     }
@@ -53,21 +60,26 @@ final class ToManyContents {
 
     /// Takes what the store holds, under the unsaved difference.
     func realize(_ stored: [NSManagedObject]) {
-        var members = MemberList()
-        for object in stored where !removed.contains(object) { members.append(object) }
-        added.forEach { members.append($0) }
-        self.members = members
+        let known = MemberList(stored)
+        for object in added.array where known.contains(object) { added.remove(object) }
+        for object in removed.array where !known.contains(object) { removed.remove(object) }
+        members = MemberList(stored.filter { !removed.contains($0) } + added.array)
     }
 
-    /// The members as of the last save, where they have been read.
+    /// The members as of the last save, in the order of then, where they have been read.
     var committed: [NSManagedObject]? {
         if ownerIsNew { return [] }
-        return members.map { $0.array.filter { !added.contains($0) } + removed.array }
+        let known = members.map { $0.array.filter { !added.contains($0) } + removed.array }
+        return positions.isEmpty ? known : known?.sorted { position(of: $0) < position(of: $1) }
     }
+
+    private func position(of object: NSManagedObject) -> Int64 { positions[ObjectIdentifier(object)] ?? .max }
 
     /// The difference is in the store now.
     func didSave() {
         (added, removed) = (MemberList(), MemberList())
         (isReordered, ownerIsNew) = (false, false)
+        if let newPositions { positions = newPositions }
+        newPositions = nil
     }
 }

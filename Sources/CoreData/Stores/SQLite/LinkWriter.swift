@@ -8,6 +8,7 @@ struct LinkWriter {
     let resolve: (RowReference) throws -> RowReference
 
     func write(_ changes: StoreChanges) throws {
+        for (_, group) in changes.groups where !group.deletes.isEmpty { try removePairs(of: group) }
         for link in changes.links { try write(link) }
         for change in changes.positions { try write(change) }
     }
@@ -21,6 +22,21 @@ struct LinkWriter {
         defer { statement.resetAndClear() }
         try statement.bind(values)
         try statement.run()
+    }
+
+    /// The pairs of deleted objects go with them, whoever made them and whether or not anybody has read them.
+    private func removePairs(of group: ChangeSet.Group) throws {
+        let keys = SQLiteValue.text("[\(group.deletes.map { String($0.key) }.joined(separator: ","))]")
+        for relationship in group.entity.toManyRelationships {
+            switch toMany(relationship) {
+            case .joinTable(let name, let ownerColumn, _, _, _)?:
+                try run("DELETE FROM \(name) WHERE \(ownerColumn) IN (SELECT value FROM json_each(?))", [keys])
+            case .reflexive(let name, let column, let other, _)?:
+                let gone = "(SELECT value FROM json_each(?1))"
+                try run("DELETE FROM \(name) WHERE \(column) IN \(gone) OR \(other) IN \(gone)", [keys])
+            case .foreignKey?, nil: break
+            }
+        }
     }
 
     private func write(_ link: ChangeSet.LinkChange) throws {

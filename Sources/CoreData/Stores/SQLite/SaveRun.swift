@@ -8,6 +8,7 @@ struct StoreChanges {
     var groups: [(index: Int, group: ChangeSet.Group)] = []
     var links: [ChangeSet.LinkChange] = []
     var positions: [ChangeSet.PositionChange] = []
+    var appends: [ChangeSet.Append] = []
 }
 
 /// Writes one store's part of a save, inside a transaction that the caller ends.
@@ -44,6 +45,10 @@ final class SaveRun {
         for (_, group) in changes.groups {
             try checkLocks(group)
             try delete(group)
+        }
+        for append in changes.appends {
+            let entity = store.model.entitiesInIndexOrder[Int(append.member.entity)]
+            try place(append.row.own, statements(entity))
         }
         for (_, group) in changes.groups { try update(group, writer) }
         if !conflicts.isEmpty { throw SaveConflicts(conflicts: conflicts) }
