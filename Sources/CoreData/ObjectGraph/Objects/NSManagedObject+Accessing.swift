@@ -35,6 +35,7 @@ extension NSManagedObject {
             old?.unlink(self, along: inverse)
             new?.link(self, along: inverse)
         case .toMany(let index, let relationship):
+            noteToManyChange(index)
             guard let inverse = relationship.inverse else { return }
             let (old, new) = (MemberList(before as? [NSManagedObject] ?? []), MemberList(members(of: index)))
             old.forEach { if !new.contains($0) { $0.unlink(self, along: inverse) } }

@@ -105,6 +105,9 @@ extension NSManagedObject {
             let coming = MemberList(objects(from: value, relationship))
             contents.members?.array.filter { !coming.contains($0) }.forEach { contents.remove($0) }
             coming.forEach { contents.add($0) }
+            if relationship.isOrdered, contents.members?.array.elementsEqual(coming.array, by: ===) == false {
+                contents.reorder(coming.array)
+            }
         case .transient: extras.transients[key] = value
         }
     }
