@@ -34,7 +34,10 @@ struct DeletePropagation {
             for target in targets where !target.state.contains(.deleted) { context.delete(target) }
         case .nullifyDeleteRule:
             guard let inverse = relationship.inverse else { return }
-            for target in targets where !target.state.contains(.deleted) { target.unlink(object, along: inverse) }
+            // An object that was never saved leaves nothing that even a deleted one could refer to.
+            for target in targets where !target.state.contains(.deleted) || object.state.contains(.inserted) {
+                target.unlink(object, along: inverse)
+            }
         // Deny is a matter of validation: at the save, by which time the other end may be deleted too.
         case .denyDeleteRule, .noActionDeleteRule: break
         }

@@ -55,8 +55,9 @@ extension NSManagedObjectContext {
     /// An object that was deleted since the last save is taken back.
     private func reinsert(_ object: NSManagedObject) {
         guard object.state.contains(.deleted) else { return }
+        let wasInserted = object.state.contains(.inserted)
         tracker.forget(object)
-        if object.key < 0 { tracker.noteInsertion(of: object) } else { tracker.noteChange(of: object) }
+        if wasInserted { tracker.noteInsertion(of: object) } else { tracker.noteChange(of: object) }
     }
 
     /// This context's entity for one that may come from another instance of the same model.

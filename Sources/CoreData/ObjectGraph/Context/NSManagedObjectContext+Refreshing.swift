@@ -11,7 +11,6 @@ extension NSManagedObjectContext {
     }
 
     private func refreshToFault(_ object: NSManagedObject) {
-        guard !object.state.contains(.rowless) else { return }
         tracker.forget(object)
         object.turnIntoFault()
         takeNewestCachedRow(object)
@@ -78,19 +77,20 @@ extension NSManagedObjectContext {
 
     /// Drops all unsaved changes: inserted objects go, deleted ones come back, changed ones have their last saved values. Reads nothing.
     public func rollback() {
-        let objects = tracker.objects
+        let objects = tracker.objects.filter { !$0.state.isDisjoint(with: .pending) }
         tracker.removeAll()
+        latestInsertedSet = []
         for object in objects { rollBack(object) }
         unlockObjects()
-        tracker.refreshed.append(contentsOf: objects.filter { !$0.state.contains(.detached) })
+        for object in objects {
+            if object.state.contains(.detached) { tracker.noteDisappearance(of: object) } else { noteRefresh(object) }
+        }
         processPendingChanges()
     }
 
     private func rollBack(_ object: NSManagedObject) {
         let wasInserted = object.state.contains(.inserted)
-        let wasPending = !object.state.isDisjoint(with: .pending)
         object.state.subtract([.inserted, .updated, .deleted, .propagated])
-        guard wasPending else { return }
         if wasInserted { return unregister(object) }
         if !object.state.contains(.rowless), object.state.contains(.ownRow), let base = object.own.base { adopt(base, object) }
         object.setChangedSlots(SlotMask())

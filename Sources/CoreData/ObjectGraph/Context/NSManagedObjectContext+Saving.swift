@@ -48,6 +48,7 @@ extension NSManagedObjectContext {
     private func saveResolvingConflicts(_ parent: any GraphParent) throws -> Saved {
         for round in 1...Self.maximumConflictRounds {
             try validateObjects()
+            forwardReferences()
             let freezer = ChangeFreezer(tracker.objects, locked: lockedObjects)
             do {
                 return Saved(freezer: freezer, receipt: try parent.save(freezer.changes))
@@ -56,6 +57,18 @@ extension NSManagedObjectContext {
             }
         }
         misuse("unreachable: the last round returns or throws")
+    }
+
+    /// References that were set before their targets got permanent IDs become permanent too.
+    private func forwardReferences() {
+        guard !forwarding.isEmpty else { return }
+        for object in tracker.objects where object.state.contains(.ownRow) && !object.state.contains(.sharedRow) {
+            for slot in object.scope.shape.layout.referenceSlots {
+                if let reference = object.currentRow.reference(slot), reference.key < 0, let permanent = forwarding[reference.key] {
+                    object.own.store(.reference(permanent), at: slot)
+                }
+            }
+        }
     }
 
     /// Every object with changes is validated; all errors are reported at once.
@@ -83,17 +96,26 @@ extension NSManagedObjectContext {
         for (objects, receipt) in zip(groups, saved.receipt.groups) {
             settleInserted(objects, receipt)
             for object in objects.updated { settleUpdated(object) }
-            for object in objects.deleted { settleDeleted(object) }
+            for object in objects.deleted { object.state.subtract([.inserted, .updated, .deleted, .propagated]) }
         }
         tracker.removeAll()
         unlockObjects()
         if !forwarding.isEmpty { forwarding = [:] }
+        // From here on the save is over: who is told may change objects and save again.
+        isSaving = false
         for objects in groups {
             for object in objects.inserted { object.didSave() }
             for object in objects.updated { object.didSave() }
             for object in objects.deleted { object.didSave() }
         }
         announce(groups)
+        for objects in groups { for object in objects.deleted { dismiss(object) } }
+    }
+
+    /// A deleted object leaves once everybody was told: until then its relationships can be read.
+    private func dismiss(_ object: NSManagedObject) {
+        tracker.forget(object)
+        unregister(object)
     }
 
     private func settleInserted(_ objects: ChangeFreezer.Objects, _ receipt: SaveReceipt.Group) {
@@ -104,7 +126,7 @@ extension NSManagedObjectContext {
     }
 
     private func settleUpdated(_ object: NSManagedObject) {
-        // A row whose changes came to nothing is dropped for the one it was copied from.
+        // A row that was not written, because its changes came to nothing, is dropped for the one it was copied from.
         if object.state.contains(.ownRow), let base = object.own.base, base.version == object.currentRow.version { adopt(base, object) }
         settle(object)
     }
@@ -121,11 +143,6 @@ extension NSManagedObjectContext {
         extras.highChanges = SlotMask()
         extras.changesBeforeEvent = SlotMask()
         for contents in extras.toMany { contents?.didSave() }
-    }
-
-    private func settleDeleted(_ object: NSManagedObject) {
-        object.state.subtract([.inserted, .updated, .deleted, .propagated])
-        unregister(object)
     }
 
     private func announce(_ groups: [ChangeFreezer.Objects]) {

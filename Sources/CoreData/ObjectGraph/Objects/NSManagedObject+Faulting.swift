@@ -42,17 +42,17 @@ extension NSManagedObject {
 
     /// Drops the values and all changes; the row is read again, or found in the row cache, when the object is next used.
     final func turnIntoFault() {
-        willTurnIntoFault()
+        let wasFault = isFault
+        if !wasFault { willTurnIntoFault() }
         if let base = committedRow { setRow(base) }
         if currentRow.isOwn { state.insert(.sharedRow) }
         setChangedSlots(SlotMask())
         if let extras = existingExtras {
             extras.toMany = []
             extras.transients = [:]
-            extras.changesBeforeEvent = SlotMask()
         }
         state.subtract([.updated, .locked])
         state.insert(.fault)
-        didTurnIntoFault()
+        if !wasFault { didTurnIntoFault() }
     }
 }
