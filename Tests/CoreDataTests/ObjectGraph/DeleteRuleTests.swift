@@ -1,0 +1,273 @@
+import CoreData
+import Foundation
+import Testing
+
+@Suite("Delete rules")
+struct DeleteRuleTests {
+    let library: Library
+    var context: NSManagedObjectContext { library.context }
+
+    init() throws { library = try Library() }
+
+    private func author(books: Int, _ name: String = "A") -> Author {
+        let author = Author(context: context)
+        author.name = name
+        for number in 0..<books {
+            let book = Book(context: context)
+            book.title = "\(name)\(number)"
+            book.author = author
+            let chapter = Chapter(context: context)
+            chapter.book = book
+        }
+        return author
+    }
+
+    @Test("cascade to the end, and nullify what is left, at the end of the event")
+    func cascade() throws {
+        let author = author(books: 2)
+        let report = Person(context: context)
+        report.boss = author
+        let tag = Tag(context: context)
+        tag.books = author.books
+        try context.save()
+        let books = author.books
+        context.delete(author)
+        #expect(author.isDeleted && context.deletedObjects == [author])
+        context.processPendingChanges()
+        #expect(context.deletedObjects.count == 5)
+        #expect(books.allSatisfy { $0.isDeleted })
+        #expect(report.boss == nil && report.isUpdated && tag.books.isEmpty)
+        try context.save()
+        #expect(
+            try library.sql("SELECT (SELECT COUNT(*) FROM ZBOOK), (SELECT COUNT(*) FROM ZCHAPTER), (SELECT COUNT(*) FROM ZPERSON)")
+                == "0|0|1"
+        )
+        #expect(author.managedObjectContext == nil && books.allSatisfy { $0.managedObjectContext == nil })
+        #expect(context.registeredObject(for: author.objectID) == nil)
+        #expect(!context.hasChanges)
+    }
+
+    @Test("end on a cycle of cascades, and delete each object once")
+    func cycle() throws {
+        let stage = try Stage {
+            let node = LibraryModel.entity("Node", NSManagedObject.self, [LibraryModel.attribute("name", .stringAttributeType)])
+            LibraryModel.relate(node, "next", toMany: false, .cascadeDeleteRule, node, "previous", toMany: false, .cascadeDeleteRule)
+            return [node]
+        }
+        let nodes = (0..<50).map { _ in NSEntityDescription.insertNewObject(forEntityName: "Node", into: stage.context) }
+        for (index, node) in nodes.enumerated() { node["next"] = nodes[(index + 1) % 50] }
+        try stage.context.save()
+        stage.context.delete(nodes[7])
+        try stage.context.save()
+        #expect(try stage.sql("SELECT COUNT(*) FROM ZNODE") == "0")
+    }
+
+    @Test("deny a delete at the save with 1600, and allow it when the other end goes too")
+    func deny() throws {
+        let (desk, owner) = (Desk(context: context), Person(context: context))
+        desk.owner = owner
+        try context.save()
+        context.delete(desk)
+        #expect(errorCode { try context.save() } == NSValidationRelationshipDeniedDeleteError)
+        #expect(desk.isDeleted && context.hasChanges)
+        #expect(try library.sql("SELECT COUNT(*) FROM ZDESK") == "1")
+        context.delete(owner)
+        try context.save()
+        #expect(try library.sql("SELECT COUNT(*) FROM ZDESK, ZPERSON") == "0")
+    }
+
+    @Test("allow a denied delete when the other end is an unsaved object that goes too", arguments: [true, false])
+    func denyUnsaved(deskFirst: Bool) throws {
+        let desk = Desk(context: context)
+        try context.save()
+        let owner = Person(context: context)
+        desk.owner = owner
+        if deskFirst { context.delete(desk) }
+        context.delete(owner)
+        if !deskFirst { context.delete(desk) }
+        try context.save()
+        #expect(try library.sql("SELECT (SELECT COUNT(*) FROM ZDESK) + (SELECT COUNT(*) FROM ZPERSON)") == "0")
+    }
+
+    @Test("leave the other end as it is with no action")
+    func noAction() throws {
+        let stage = try Stage {
+            let owner = LibraryModel.entity("Owner", NSManagedObject.self, [LibraryModel.attribute("name", .stringAttributeType)])
+            let pet = LibraryModel.entity("Pet", NSManagedObject.self, [LibraryModel.attribute("name", .stringAttributeType)])
+            LibraryModel.relate(owner, "pets", toMany: true, .noActionDeleteRule, pet, "owner", toMany: false, .nullifyDeleteRule)
+            return [owner, pet]
+        }
+        let owner = NSEntityDescription.insertNewObject(forEntityName: "Owner", into: stage.context)
+        let pet = NSEntityDescription.insertNewObject(forEntityName: "Pet", into: stage.context)
+        pet["owner"] = owner
+        try stage.context.save()
+        stage.context.delete(owner)
+        try stage.context.save()
+        #expect(!pet.hasChanges)
+        #expect(try stage.sql("SELECT ZOWNER IS NOT NULL FROM ZPET") == "1")
+        // * The dangling reference is a fault whose row is gone.
+        #expect(
+            errorCode { _ = try stage.context.existingObject(with: (pet["owner"] as? NSManagedObject ?? pet).objectID) }
+                == NSManagedObjectReferentialIntegrityError
+        )
+    }
+
+    @Test("that nullify a mandatory inverse make the save fail with 1570, not the delete")
+    func mandatoryInverse() throws {
+        let stage = try Stage {
+            let list = LibraryModel.entity("List", NSManagedObject.self, [LibraryModel.attribute("name", .stringAttributeType)])
+            let item = LibraryModel.entity("Item", NSManagedObject.self, [LibraryModel.attribute("name", .stringAttributeType)])
+            LibraryModel.relate(list, "items", toMany: true, .nullifyDeleteRule, item, "list", toMany: false, .nullifyDeleteRule)
+                .inverseRelationship?.isOptional = false
+            return [list, item]
+        }
+        let list = NSEntityDescription.insertNewObject(forEntityName: "List", into: stage.context)
+        let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: stage.context)
+        item["list"] = list
+        try stage.context.save()
+        stage.context.delete(list)
+        stage.context.processPendingChanges()
+        #expect(item["list"] == nil)
+        #expect(errorCode { try stage.context.save() } == NSValidationMissingMandatoryPropertyError)
+        #expect(list.isDeleted && item.isUpdated)
+        stage.context.delete(item)
+        try stage.context.save()
+        #expect(try stage.sql("SELECT (SELECT COUNT(*) FROM ZLIST) + (SELECT COUNT(*) FROM ZITEM)") == "0")
+    }
+
+    @Test("read a number of statements that does not grow with the objects", arguments: [10, 100])
+    func statements(count: Int) throws {
+        for number in 0..<count { _ = author(books: 3, "\(number) ") }
+        try context.save()
+        let other = library.newContext()
+        let authors = try other.all(Author.self, "Author")
+        let statements = library.statementsOf {
+            for author in authors { other.delete(author) }
+            other.processPendingChanges()
+        }
+        #expect(other.deletedObjects.count == 7 * count)
+        #expect(statements.count <= 6)
+        try other.save()
+        #expect(
+            try library.sql("SELECT (SELECT COUNT(*) FROM ZBOOK) + (SELECT COUNT(*) FROM ZCHAPTER) + (SELECT COUNT(*) FROM ZPERSON)") == "0"
+        )
+    }
+
+    @Test("wait for the save where propagatesDeletesAtEndOfEvent is false")
+    func propagationAtSave() throws {
+        let author = author(books: 1)
+        try context.save()
+        context.propagatesDeletesAtEndOfEvent = false
+        context.delete(author)
+        context.processPendingChanges()
+        #expect(context.deletedObjects == [author])
+        try context.save()
+        #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK") == "0")
+    }
+}
+
+@Suite("Deleting")
+struct DeletingTests {
+    let library: Library
+    var context: NSManagedObjectContext { library.context }
+
+    init() throws { library = try Library() }
+
+    @Test("an object that was never saved leaves nothing: no change, no statement, no link")
+    func unsaved() throws {
+        let author = Author(context: context)
+        try context.save()
+        let book = Book(context: context)
+        book.author = author
+        let tag = Tag(context: context)
+        book.tags = [tag]
+        context.delete(book)
+        context.processPendingChanges()
+        #expect(!context.insertedObjects.contains(book) && context.deletedObjects.isEmpty)
+        #expect(author.books.isEmpty && tag.books.isEmpty)
+        #expect(book.managedObjectContext == nil)
+        try context.save()
+        #expect(try library.sql("SELECT (SELECT COUNT(*) FROM ZBOOK), (SELECT COUNT(*) FROM ZTAG)") == "0|1")
+    }
+
+    @Test("can be taken back before the save, of a saved and of an unsaved object")
+    func takenBack() throws {
+        let saved = Tag(context: context)
+        saved.label = "saved"
+        try context.save()
+        let new = Tag(context: context)
+        new.label = "new"
+        context.delete(saved)
+        context.delete(new)
+        context.insert(saved)
+        context.insert(new)
+        #expect(!saved.isDeleted && !new.isDeleted && new.isInserted && !saved.isInserted)
+        try context.save()
+        #expect(try library.sql("SELECT ZLABEL FROM ZTAG ORDER BY 1") == "new\nsaved")
+    }
+
+    @Test("can be taken back of an unsaved object that has its permanent ID")
+    func takenBackWithPermanentID() throws {
+        let tag = Tag(context: context)
+        tag.label = "x"
+        try context.obtainPermanentIDs(for: [tag])
+        context.delete(tag)
+        context.insert(tag)
+        #expect(tag.isInserted)
+        try context.save()
+        #expect(try library.sql("SELECT ZLABEL FROM ZTAG") == "x")
+    }
+
+    @Test("can be taken back after the event has ended")
+    func takenBackLater() throws {
+        let saved = Tag(context: context)
+        saved.label = "saved"
+        try context.save()
+        let new = Tag(context: context)
+        new.label = "new"
+        context.delete(saved)
+        context.delete(new)
+        context.processPendingChanges()
+        context.insert(saved)
+        context.insert(new)
+        try context.save()
+        #expect(try library.sql("SELECT ZLABEL FROM ZTAG ORDER BY 1") == "new\nsaved")
+    }
+
+    @Test("twice is the same as once, and a fetch does not find what is deleted")
+    func twice() throws {
+        let tag = Tag(context: context)
+        try context.save()
+        context.delete(tag)
+        context.delete(tag)
+        #expect(try context.all(Tag.self, "Tag").isEmpty)
+        #expect(try context.count(for: NSFetchRequest<Tag>(entityName: "Tag")) == 0)
+        try context.save()
+        #expect(try library.sql("SELECT COUNT(*) FROM ZTAG") == "0")
+    }
+
+    @Test("of a row that another context has deleted already succeeds")
+    func goneAlready() throws {
+        let tag = Tag(context: context)
+        try context.save()
+        let other = library.newContext()
+        let same = try other.only(Tag.self, "Tag")
+        context.delete(tag)
+        try context.save()
+        other.delete(same)
+        try other.save()
+        #expect(same.managedObjectContext == nil)
+    }
+
+    @Test("of a changed object writes the delete only")
+    func changed() throws {
+        let tag = Tag(context: context)
+        tag.label = "a"
+        try context.save()
+        tag.label = "b"
+        context.delete(tag)
+        #expect(context.updatedObjects.isEmpty && context.deletedObjects == [tag])
+        let statements = try library.statements { try context.save() }
+        #expect(!statements.contains { $0.hasPrefix("UPDATE ZTAG") })
+    }
+}

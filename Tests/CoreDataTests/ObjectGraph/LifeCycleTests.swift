@@ -1,0 +1,338 @@
+import CoreData
+import Foundation
+import Testing
+
+/// A class that notes its life-cycle calls in its context's `userInfo`, and does there what a test says.
+final class Witness: NSManagedObject {
+    private enum Keys {
+        static let name = Attribute<String?>("name")
+        static let stamp = Attribute<Int64>("stamp")
+        static let parent = ToOne<Witness>("parent")
+        static let children = ToMany<Witness>("children")
+    }
+    var name: String? {
+        get { self[Keys.name] }
+        set { self[Keys.name] = newValue }
+    }
+    var stamp: Int64 {
+        get { self[Keys.stamp] }
+        set { self[Keys.stamp] = newValue }
+    }
+    var parent: Witness? {
+        get { self[Keys.parent] }
+        set { self[Keys.parent] = newValue }
+    }
+    var children: Set<Witness> {
+        get { self[Keys.children] }
+        set { self[Keys.children] = newValue }
+    }
+    /// Stored Swift properties live as long as the instance.
+    var scratch: [String] = ["fresh"]
+
+    /// What a context's objects note, and what they do.
+    final class Log {
+        var lines: [String] = []
+        var actions: [String: (Witness) -> Void] = [:]
+        func take() -> [String] {
+            defer { lines = [] }
+            return lines
+        }
+    }
+
+    private var log: Log? { managedObjectContext?.userInfo["log"] as? Log }
+
+    private func note(_ hook: String) {
+        log?.lines.append(hook)
+        log?.actions[hook]?(self)
+    }
+
+    override func awakeFromInsert() { note("awakeFromInsert") }
+    override func awakeFromFetch() { note("awakeFromFetch") }
+    override func awake(fromSnapshotEvents flags: NSSnapshotEventType) { note("awake(\(flags.rawValue))") }
+    override func prepareForDeletion() { note("prepareForDeletion") }
+    override func willSave() { note("willSave") }
+    override func didSave() { note("didSave") }
+    override func willTurnIntoFault() { note("willTurnIntoFault") }
+    override func didTurnIntoFault() { note("didTurnIntoFault") }
+
+    static func entities() -> [NSEntityDescription] {
+        let witness = LibraryModel.entity(
+            "Witness",
+            Witness.self,
+            [
+                LibraryModel.attribute("name", .stringAttributeType, default: "default"),
+                LibraryModel.attribute("stamp", .integer64AttributeType, default: 7),
+            ]
+        )
+        LibraryModel.relate(witness, "parent", toMany: false, .nullifyDeleteRule, witness, "children", toMany: true, .cascadeDeleteRule)
+        return [witness]
+    }
+}
+
+@Suite("The life cycle of an object")
+struct LifeCycleTests {
+    let stage: Stage
+    let log = Witness.Log()
+    var context: NSManagedObjectContext { stage.context }
+
+    init() throws {
+        stage = try Stage(Witness.entities)
+        stage.context.userInfo["log"] = log
+    }
+
+    private func observed() throws -> NSManagedObjectContext {
+        let other = try stage.separateContext()
+        other.userInfo["log"] = log
+        return other
+    }
+
+    @Test("begins with awakeFromInsert, once, when defaults are set and the object is inserted")
+    func awakeFromInsert() throws {
+        var seen: [String] = []
+        log.actions["awakeFromInsert"] = { object in
+            seen = [object.name ?? "nil", "\(object.stamp)", "\(object.isInserted)", "\(object.objectID.isTemporaryID)"]
+            object.name = "awake"
+            object.setPrimitiveValue(99, forKey: "stamp")
+        }
+        let object = Witness(context: context)
+        #expect(seen == ["default", "7", "true", "true"])
+        #expect(object.name == "awake" && object.stamp == 99)
+        try context.save()
+        #expect(log.take() == ["awakeFromInsert", "willSave", "didSave"])
+        #expect(try stage.sql("SELECT ZNAME, ZSTAMP FROM ZWITNESS") == "awake|99")
+    }
+
+    @Test("of an object made in no context begins when it is inserted")
+    func insertLater() throws {
+        let entity = try #require(NSEntityDescription.entity(forEntityName: "Witness", in: context))
+        let object = Witness(entity: entity, insertInto: nil)
+        #expect(object.name == "default" && object.managedObjectContext == nil && !object.isInserted && !object.hasChanges)
+        object.name = "set before"
+        #expect(log.take() == [])
+        context.insert(object)
+        context.insert(object)
+        #expect(log.take() == ["awakeFromInsert"])
+        #expect(object.isInserted && object.name == "set before")
+        try context.save()
+        #expect(try stage.sql("SELECT ZNAME FROM ZWITNESS") == "set before")
+    }
+
+    @Test("calls awakeFromFetch when the fault fires and not before, once until it is a fault again, and tracks nothing in it")
+    func awakeFromFetch() throws {
+        _ = Witness(context: context)
+        try context.save()
+        let other = try observed()
+        _ = log.take()
+        log.actions["awakeFromFetch"] = { $0.stamp += 1 }
+        let object = try other.only(Witness.self, "Witness")
+        #expect(log.take() == [])
+        #expect(object.stamp == 8 && object.name == "default")
+        #expect(log.take() == ["awakeFromFetch"])
+        #expect(!object.hasChanges && !other.hasChanges && other.updatedObjects.isEmpty)
+        other.refresh(object, mergeChanges: false)
+        #expect(log.take() == ["willTurnIntoFault", "didTurnIntoFault"])
+        _ = object.name
+        #expect(log.take() == ["awakeFromFetch"])
+    }
+
+    @Test("gives the values in willTurnIntoFault, and a fault in didTurnIntoFault")
+    func turnIntoFault() throws {
+        let object = Witness(context: context)
+        try context.save()
+        object.name = "unsaved"
+        var seen: [String] = []
+        log.actions["willTurnIntoFault"] = { seen.append("\($0.name ?? "") \($0.isFault)") }
+        log.actions["didTurnIntoFault"] = { seen.append("\($0.isFault)") }
+        context.refresh(object, mergeChanges: false)
+        #expect(seen == ["unsaved false", "true"])
+        #expect(object.name == "default" && !object.hasChanges)
+    }
+
+    @Test("saves what willSave sets, and asks again only who changed")
+    func willSave() throws {
+        let (first, second) = (Witness(context: context), Witness(context: context))
+        second.stamp = 100
+        _ = log.take()
+        log.actions["willSave"] = { object in if object.stamp < 9 { object.stamp += 1 } }
+        try context.save()
+        #expect(first.stamp == 9)
+        #expect(log.take().filter { $0 == "willSave" }.count == 4)
+        #expect(try stage.sql("SELECT ZSTAMP FROM ZWITNESS ORDER BY 1") == "9\n100")
+        #expect(!context.hasChanges)
+    }
+
+    @Test("writes a primitive value set in willSave without asking again")
+    func primitiveInWillSave() throws {
+        let object = Witness(context: context)
+        try context.save()
+        _ = log.take()
+        log.actions["willSave"] = { $0.setPrimitiveValue($0.stamp + 1, forKey: "stamp") }
+        object.name = "changed"
+        try context.save()
+        #expect(log.take() == ["willSave", "didSave"])
+        #expect(try stage.sql("SELECT ZNAME, ZSTAMP FROM ZWITNESS") == "changed|8")
+    }
+
+    @Test("takes along objects that willSave inserts, changes and deletes")
+    func graphInWillSave() throws {
+        let (object, other) = (Witness(context: context), Witness(context: context))
+        (object.name, other.name) = ("object", "other")
+        try context.save()
+        log.actions["willSave"] = { saved in
+            guard saved.name == "object", let context = saved.managedObjectContext else { return }
+            saved.name = "done"
+            Witness(context: context).name = "inserted"
+            context.delete(other)
+        }
+        object.stamp = 1
+        try context.save()
+        #expect(try stage.sql("SELECT ZNAME FROM ZWITNESS ORDER BY 1") == "done\ninserted")
+    }
+
+    @Test("traps with the cure when willSave changes its object every time")
+    func endlessWillSave() async {
+        await #expect(processExitsWith: .failure) {
+            let stage = try Stage(Witness.entities)
+            let log = Witness.Log()
+            stage.context.userInfo["log"] = log
+            log.actions["willSave"] = { $0.stamp += 1 }
+            _ = Witness(context: stage.context)
+            try stage.context.save()
+        }
+    }
+
+    @Test("ends with prepareForDeletion while relationships are whole, for each cascaded object too, then willSave and didSave")
+    func deletion() throws {
+        let (parent, child) = (Witness(context: context), Witness(context: context))
+        child.parent = parent
+        try context.save()
+        _ = log.take()
+        var seen: [String] = []
+        log.actions["prepareForDeletion"] = {
+            seen.append("\($0 === parent ? "parent" : "child") \($0.children.count) \($0.parent == nil)")
+        }
+        context.delete(parent)
+        #expect(seen == ["parent 1 true"])
+        context.processPendingChanges()
+        #expect(seen == ["parent 1 true", "child 0 false"])
+        #expect(log.take() == ["prepareForDeletion", "prepareForDeletion"])
+        try context.save()
+        #expect(log.take() == ["willSave", "willSave", "didSave", "didSave"])
+    }
+
+    @Test("tells of values that were set back or replaced: on rollback and on a merging refresh")
+    func snapshotEvents() throws {
+        let object = Witness(context: context)
+        try context.save()
+        _ = log.take()
+        object.name = "x"
+        var seen = ""
+        log.actions["awake(16)"] = { seen = $0.name ?? "nil" }
+        context.rollback()
+        #expect(seen == "default")
+        object.name = "y"
+        context.refresh(object, mergeChanges: true)
+        #expect(log.take() == ["awake(\(NSSnapshotEventType.rollback.rawValue))", "awake(\(NSSnapshotEventType.refresh.rawValue))"])
+        #expect(object.name == "y")
+    }
+
+    @Test("asks nothing of objects when a save has nothing to do")
+    func emptySave() throws {
+        _ = Witness(context: context)
+        try context.save()
+        _ = log.take()
+        try context.save()
+        #expect(log.take() == [])
+    }
+
+    @Test("leaves changes made in didSave pending for the next save")
+    func didSave() throws {
+        let object = Witness(context: context)
+        log.actions["didSave"] = { if $0.stamp == 7 { $0.stamp = 8 } }
+        try context.save()
+        #expect(object.isUpdated && context.hasChanges)
+        try context.save()
+        #expect(try stage.sql("SELECT ZSTAMP FROM ZWITNESS") == "8")
+    }
+
+    @Test("keeps stored Swift properties of the instance, which start as declared for fetched objects too")
+    func storedProperties() throws {
+        let object = Witness(context: context)
+        #expect(object.scratch == ["fresh"])
+        object.scratch.append("more")
+        try context.save()
+        context.refresh(object, mergeChanges: false)
+        #expect(object.scratch == ["fresh", "more"] && !object.hasChanges)
+        #expect(try stage.separateContext().only(Witness.self, "Witness").scratch == ["fresh"])
+    }
+}
+
+@Suite("The class of an object")
+struct ObjectClassTests {
+    private class Initialised: NSManagedObject {
+        var madeIn: NSManagedObjectContext?
+        let constant = 5
+        override init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+            super.init(entity: entity, insertInto: context)
+            madeIn = context
+        }
+    }
+
+    private static func note(_ objectClass: NSManagedObject.Type) -> [NSEntityDescription] {
+        [LibraryModel.entity("Note", objectClass, [LibraryModel.attribute("text", .stringAttributeType)])]
+    }
+
+    @Test("may be NSManagedObject itself: values go by name")
+    func plain() throws {
+        let stage = try Stage { Self.note(NSManagedObject.self) }
+        let object = NSEntityDescription.insertNewObject(forEntityName: "Note", into: stage.context)
+        #expect(type(of: object) == NSManagedObject.self)
+        object.setValue("hi", forKey: "text")
+        try stage.context.save()
+        #expect(try stage.separateContext().only(NSManagedObject.self, "Note").value(forKey: "text") as? String == "hi")
+    }
+
+    @Test("may be unknown by name: the object is then a plain one")
+    func unknown() throws {
+        let stage = try Stage {
+            let entities = Self.note(NSManagedObject.self)
+            entities[0].managedObjectClassName = "NoSuchModule.NoSuchClass"
+            return entities
+        }
+        #expect(type(of: NSEntityDescription.insertNewObject(forEntityName: "Note", into: stage.context)) == NSManagedObject.self)
+    }
+
+    @Test("may be nested in a function once it is registered")
+    func nested() throws {
+        final class Note: NSManagedObject {}
+        Note.register()
+        let stage = try Stage { Self.note(Note.self) }
+        let object = NSEntityDescription.insertNewObject(forEntityName: "Note", into: stage.context)
+        #expect(object is Note)
+        try stage.context.save()
+        #expect(try stage.separateContext().all(Note.self, "Note").count == 1)
+    }
+
+    @Test("may override init(entity:insertInto:), which then runs for inserted and for fetched objects")
+    func initialiser() throws {
+        Initialised.register()
+        let stage = try Stage { Self.note(Initialised.self) }
+        let made = Initialised(context: stage.context)
+        #expect(made.madeIn === stage.context && made.constant == 5 && made.isInserted)
+        try stage.context.save()
+        let fetched = try stage.separateContext().only(Initialised.self, "Note")
+        #expect(fetched.madeIn == nil && fetched.constant == 5)
+    }
+
+    @Test("of an abstract entity cannot be instantiated")
+    func abstract() async {
+        await #expect(processExitsWith: .failure) {
+            let stage = try Stage {
+                let base = LibraryModel.entity("Base", NSManagedObject.self, [])
+                base.isAbstract = true
+                return [base]
+            }
+            NSEntityDescription.insertNewObject(forEntityName: "Base", into: stage.context)
+        }
+    }
+}

@@ -1,0 +1,260 @@
+import CoreData
+import Foundation
+import Testing
+
+@Suite("An ordered to-many relationship")
+struct OrderedRelationshipTests {
+    let library: Library
+    var context: NSManagedObjectContext { library.context }
+
+    init() throws { library = try Library() }
+
+    private func saveBook(_ headings: [String]) throws -> Book {
+        let book = Book(context: context)
+        book.title = "T"
+        book.chapters = headings.map(chapter)
+        try context.save()
+        return book
+    }
+
+    private func chapter(_ heading: String) -> Chapter {
+        let chapter = Chapter(context: context)
+        chapter.heading = heading
+        return chapter
+    }
+
+    /// The headings as the file orders them, and as a context that knows nothing yet does.
+    private func stored(sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
+        let file = try library.sql(
+            "SELECT group_concat(ZHEADING, '') FROM (SELECT ZHEADING FROM ZCHAPTER WHERE ZBOOK IS NOT NULL ORDER BY Z_FOK_BOOK)"
+        )
+        let other = try library.separateContext()
+        let read = try other.all(Book.self, "Book").flatMap(\.chapters).compactMap(\.heading).joined()
+        #expect(file == read, sourceLocation: sourceLocation)
+        #expect(
+            try library.sql("SELECT COUNT(*) - COUNT(DISTINCT Z_FOK_BOOK) FROM ZCHAPTER WHERE ZBOOK IS NOT NULL") == "0",
+            sourceLocation: sourceLocation
+        )
+        return read
+    }
+
+    private func headings(_ book: Book) -> String { book.chapters.compactMap(\.heading).joined() }
+
+    @Test("keeps its order in the file and in another context")
+    func order() throws {
+        let book = try saveBook(["c", "a", "d", "b"])
+        #expect(headings(book) == "cadb")
+        #expect(try stored() == "cadb")
+    }
+
+    @Test("appends what is added through the inverse, read or not")
+    func inverse() throws {
+        let book = try saveBook(["a", "b"])
+        let other = library.newContext()
+        let same = try other.only(Book.self, "Book")
+        let new = Chapter(context: other)
+        new.heading = "c"
+        let statements = library.statementsOf { new.book = same }
+        #expect(statements == [])
+        #expect(headings(same) == "abc")
+        try other.save()
+        #expect(try stored() == "abc")
+        context.refresh(book, mergeChanges: true)
+        let last = chapter("d")
+        last.book = book
+        #expect(headings(book) == "abcd")
+        try context.save()
+        #expect(try stored() == "abcd")
+    }
+
+    @Test("appends through the inverse without ever being read")
+    func inverseUnread() throws {
+        _ = try saveBook(["a", "b"])
+        let other = library.newContext()
+        let same = try other.only(Book.self, "Book")
+        for heading in ["c", "d"] {
+            let new = Chapter(context: other)
+            new.heading = heading
+            new.book = same
+        }
+        try other.save()
+        #expect(try stored() == "abcd")
+        #expect(headings(same) == "abcd")
+    }
+
+    @Test(
+        "takes insertions in the middle and at the front, reorders, and moves either end",
+        arguments: [
+            ("abcd", "abXcd"), ("abcd", "Xabcd"), ("abcd", "dcba"), ("abcd", "bcda"), ("abcd", "dabc"), ("abcd", "ad"), ("abcd", "XcYaZ"),
+            ("abcd", "abcd"), ("abcd", ""), ("", "ab"),
+        ]
+    )
+    func edits(from: String, to: String) throws {
+        let book = try saveBook(from.map { String($0) })
+        let known = Dictionary(uniqueKeysWithValues: book.chapters.map { ($0.heading ?? "", $0) })
+        for gone in from where !to.contains(gone) { known[String(gone)].map(context.delete) }
+        book.chapters = to.map { known[String($0)] ?? chapter(String($0)) }
+        #expect(headings(book) == to)
+        try context.save()
+        #expect(headings(book) == to)
+        #expect(try stored() == to)
+    }
+
+    @Test("put back where it was after having been taken out, a member stays there")
+    func takenOutAndBack() throws {
+        let book = try saveBook(["a", "b", "c"])
+        let list = book.mutableOrderedSetValue(forKey: "chapters")
+        let middle = book.chapters[1]
+        list.removeObject(at: 1)
+        #expect(middle.book == nil && headings(book) == "ac")
+        list.insert(middle, at: 1)
+        #expect(middle.book === book && headings(book) == "abc")
+        try context.save()
+        #expect(try stored() == "abc")
+    }
+
+    @Test("is edited through a live mutable ordered set")
+    func mutableOrderedSet() throws {
+        let book = try saveBook(["a", "b", "c", "d"])
+        let list = book.mutableOrderedSetValue(forKey: "chapters")
+        #expect(list.count == 4 && (list.firstObject as? Chapter)?.heading == "a" && (list.lastObject as? Chapter)?.heading == "d")
+        list.exchangeObject(at: 0, withObjectAt: 3)
+        #expect(headings(book) == "dbca")
+        list.moveObjects(at: [0], to: 3)
+        #expect(headings(book) == "bcad")
+        list.add(chapter("e"))
+        list.insert(chapter("f"), at: 0)
+        #expect(headings(book) == "fbcade")
+        list.remove(book.chapters[1])
+        list.removeObject(at: 0)
+        #expect(headings(book) == "cade")
+        list.replaceObject(at: 0, with: chapter("g"))
+        #expect(headings(book) == "gade")
+        #expect(list.index(of: book.chapters[2]) == 2 && list.contains(book.chapters[3]))
+        for chapter in try context.all(Chapter.self, "Chapter") where chapter.book == nil { context.delete(chapter) }
+        try context.save()
+        #expect(try stored() == "gade")
+        list.removeAllObjects()
+        #expect(book.chapters.isEmpty)
+    }
+
+    @Test("survives edits by two contexts one after the other")
+    func twoContexts() throws {
+        let book = try saveBook(["a", "b", "c"])
+        let other = library.newContext()
+        let same = try other.only(Book.self, "Book")
+        same.chapters = same.chapters.reversed()
+        try other.save()
+        #expect(try stored() == "cba")
+        context.refreshAllObjects()
+        #expect(headings(book) == "cba")
+        let new = chapter("d")
+        book.mutableOrderedSetValue(forKey: "chapters").insert(new, at: 1)
+        try context.save()
+        #expect(try stored() == "cdba")
+        other.refreshAllObjects()
+        #expect(headings(same) == "cdba")
+    }
+
+    @Test("of a thousand members writes few rows when one member moves")
+    func fewRows() throws {
+        let book = try saveBook((0..<1000).map { String(format: "%03d,", $0) })
+        var chapters = book.chapters
+        chapters.insert(chapters.remove(at: 0), at: 999)
+        chapters.insert(chapters.remove(at: 500), at: 10)
+        book.chapters = chapters
+        let statements = try library.statements { try context.save() }
+        #expect(statements.count(where: { $0.hasPrefix("UPDATE ZCHAPTER") }) == 2)
+        #expect(statements.count < 10)
+        #expect(try stored() == chapters.compactMap(\.heading).joined())
+        #expect(try library.sql("SELECT Z_OPT FROM ZBOOK") == "2")
+    }
+
+    @Test("appends in the order of the additions, of old members and new ones, without ever being read")
+    func additionsInOrder() throws {
+        _ = try saveBook(["a"])
+        let second = Book(context: context)
+        second.title = "U"
+        second.chapters = ["b", "c"].map(chapter)
+        try context.save()
+        let other = library.newContext()
+        let same = try #require(other.all(Book.self, "Book", by: "title").first)
+        let moved = try other.all(Chapter.self, "Chapter", by: "heading")
+        let new = Chapter(context: other)
+        new.heading = "d"
+        new.book = moved[1].book
+        moved[2].book = same
+        new.book = same
+        moved[1].book = same
+        #expect(same.hasFault(forRelationshipNamed: "chapters"))
+        try other.save()
+        #expect(same.hasFault(forRelationshipNamed: "chapters"))
+        #expect(try stored() == "acdb")
+        #expect(headings(same) == "acdb")
+    }
+
+    @Test("is not disturbed by setting a member's owner to what it is")
+    func sameOwner() throws {
+        let book = try saveBook(["a", "b", "c"])
+        book.chapters[0].book = book
+        try context.save()
+        #expect(try stored() == "abc")
+        let other = library.newContext()
+        let chapter = try #require(other.all(Chapter.self, "Chapter", by: "heading").first)
+        chapter.book = chapter.book
+        try other.save()
+        #expect(try stored() == "abc")
+    }
+
+    @Test("keeps a new order through a save that failed and through a conflict that was resolved")
+    func secondAttempt() throws {
+        let book = try saveBook(["a", "b", "c"])
+        let other = library.newContext()
+        try other.only(Book.self, "Book").pages = 5
+        try other.save()
+        book.chapters = book.chapters.reversed()
+        #expect(errorCode { try context.save() } == NSManagedObjectMergeError)
+        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try context.save()
+        #expect(try stored() == "cba")
+        #expect(try library.sql("SELECT ZPAGES FROM ZBOOK") == "5")
+    }
+
+    @Test("is sorted through a live mutable ordered set, and enumerated")
+    func sorting() throws {
+        let book = try saveBook(["c", "a", "b"])
+        let list = book.mutableOrderedSetValue(forKey: "chapters")
+        list.sort(using: [NSSortDescriptor(key: "heading", ascending: true)])
+        #expect(headings(book) == "abc")
+        #expect(list.compactMap { ($0 as? Chapter)?.heading } == ["a", "b", "c"])
+        #expect((list.array as? [Chapter]) == book.chapters && list.set.count == 3)
+        try context.save()
+        #expect(try stored() == "abc")
+    }
+
+    @Test("stays in order through many insertions at one place")
+    func sameGap() throws {
+        let book = try saveBook(["<", ">"])
+        var expected = ["<", ">"]
+        for number in 0..<40 {
+            let mark = String(UnicodeScalar(UInt8(65 + number)))
+            let list = book.mutableOrderedSetValue(forKey: "chapters")
+            list.insert(chapter(mark), at: 1)
+            expected.insert(mark, at: 1)
+            try context.save()
+        }
+        #expect(headings(book) == expected.joined())
+        #expect(try stored() == expected.joined())
+    }
+
+    @Test("comes back in its old order after a rollback")
+    func rollback() throws {
+        let book = try saveBook(["a", "b", "c"])
+        book.chapters = book.chapters.reversed()
+        context.delete(book.chapters[0])
+        context.rollback()
+        #expect(headings(book) == "abc")
+        try context.save()
+        #expect(try stored() == "abc")
+    }
+}

@@ -1,0 +1,254 @@
+import CoreData
+import Foundation
+import Testing
+
+/// A class with rules of its own, which a test sets in the context's `userInfo`.
+private final class Guarded: NSManagedObject {
+    final class Rules {
+        var value: (inout Any?, String) throws -> Void = { _, _ in }
+        var insert: () throws -> Void = {}
+        var update: () throws -> Void = {}
+        var delete: () throws -> Void = {}
+        var calls: [String] = []
+    }
+    private var rules: Rules? { managedObjectContext?.userInfo["rules"] as? Rules }
+
+    override func validateValue(_ value: inout Any?, forKey key: String) throws {
+        try super.validateValue(&value, forKey: key)
+        try rules?.value(&value, key)
+    }
+    override func validateForInsert() throws {
+        rules?.calls.append("insert")
+        try combining({ try super.validateForInsert() }, rules?.insert)
+    }
+    override func validateForUpdate() throws {
+        rules?.calls.append("update")
+        try combining({ try super.validateForUpdate() }, rules?.update)
+    }
+    override func validateForDelete() throws {
+        rules?.calls.append("delete")
+        try combining({ try super.validateForDelete() }, rules?.delete)
+    }
+
+    private func combining(_ first: () throws -> Void, _ second: (() throws -> Void)?) throws {
+        var errors: [any Error] = []
+        do { try first() } catch { errors.append(error) }
+        do { try second?() } catch { errors.append(error) }
+        guard let error = errors.first else { return }
+        if errors.count == 1 { throw error }
+        let all = errors.flatMap { (($0 as NSError).userInfo[NSDetailedErrorsKey] as? [any Error]) ?? [$0] }
+        throw NSError(domain: NSCocoaErrorDomain, code: NSValidationMultipleErrorsError, userInfo: [NSDetailedErrorsKey: all])
+    }
+}
+
+@Suite("Validation")
+struct ValidationTests {
+    private let stage: Stage
+    private let rules = Guarded.Rules()
+    private var context: NSManagedObjectContext { stage.context }
+
+    init() throws {
+        Guarded.register()
+        stage = try Stage(Self.entities)
+        stage.context.userInfo["rules"] = rules
+    }
+
+    private static func entities() -> [NSEntityDescription] {
+        let code = LibraryModel.attribute("code", .stringAttributeType)
+        code.setValidationPredicates(
+            [NSPredicate(format: "length >= %d", 2), NSPredicate(format: "SELF MATCHES %@", "[a-z]+")],
+            withValidationWarnings: ["too short", "lower case only"]
+        )
+        let level = LibraryModel.attribute("level", .integer32AttributeType)
+        level.setValidationPredicates(
+            [NSPredicate(format: "SELF >= %d", 0), NSPredicate(format: "SELF <= %d", 10)],
+            withValidationWarnings: ["1620", "1610"]
+        )
+        let owner = LibraryModel.entity(
+            "Owner",
+            Guarded.self,
+            [
+                LibraryModel.attribute("name", .stringAttributeType, isOptional: false),
+                LibraryModel.attribute("email", .stringAttributeType, isOptional: false),
+                LibraryModel.attribute("ratio", .doubleAttributeType), LibraryModel.attribute("part", .floatAttributeType), code, level,
+            ]
+        )
+        let pet = LibraryModel.entity("Pet", NSManagedObject.self, [LibraryModel.attribute("name", .stringAttributeType)])
+        let pets = LibraryModel.relate(owner, "pets", toMany: true, .nullifyDeleteRule, pet, "owner", toMany: false, .nullifyDeleteRule)
+        (pets.minCount, pets.maxCount) = (2, 3)
+        return [owner, pet]
+    }
+
+    private func owner(name: String? = "N", email: String? = "E", pets: Int = 0) -> Guarded {
+        let owner = Guarded(context: context)
+        owner["name"] = name
+        owner["email"] = email
+        for _ in 0..<pets { pet(of: owner) }
+        return owner
+    }
+
+    @discardableResult private func pet(of owner: NSManagedObject?) -> NSManagedObject {
+        let pet = NSEntityDescription.insertNewObject(forEntityName: "Pet", into: context)
+        pet["owner"] = owner
+        return pet
+    }
+
+    /// The failures of a save: code, key, value.
+    private func failures() -> [String] {
+        do {
+            try context.save()
+            return []
+        } catch {
+            let error = error as NSError
+            let all = error.userInfo[NSDetailedErrorsKey] as? [any Error] ?? [error]
+            #expect(all.count == 1 || error.code == NSValidationMultipleErrorsError)
+            return all.map { error in
+                let error = error as NSError
+                let value = error.userInfo[NSValidationValueErrorKey].map { " \($0)" } ?? ""
+                return "\(error.code) \(error.userInfo[NSValidationKeyErrorKey] ?? "?")\(value)"
+            }.sorted()
+        }
+    }
+
+    @Test("reports one missing value as itself, 1570, with object and key")
+    func single() throws {
+        let object = owner(email: nil)
+        do {
+            try context.save()
+            Issue.record("The save succeeded.")
+        } catch {
+            let error = error as NSError
+            #expect(error.domain == NSCocoaErrorDomain && error.code == NSValidationMissingMandatoryPropertyError)
+            #expect(error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject === object)
+            #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "email")
+            #expect(error.localizedDescription.contains("email"))
+        }
+        #expect(throws: CocoaError.self) { try object.validateForInsert() }
+    }
+
+    @Test("reports all errors of all objects under 1560, without nesting")
+    func several() throws {
+        _ = owner(name: nil, email: nil)
+        _ = owner(email: nil)
+        #expect(failures() == ["1570 email", "1570 email", "1570 name"])
+        #expect(errorCode { try context.save() } == NSValidationMultipleErrorsError)
+    }
+
+    @Test("lets an empty string pass as a value")
+    func emptyString() throws {
+        _ = owner(name: "", email: "")
+        try context.save()
+        #expect(try stage.sql("SELECT ZNAME = '' FROM ZOWNER") == "1")
+    }
+
+    @Test("counts the objects of a relationship: 1580, 1590, and none where it is optional")
+    func counts() throws {
+        let object = owner(pets: 1)
+        #expect(failures() == ["1580 pets 1"])
+        for _ in 0..<3 { pet(of: object) }
+        #expect(failures() == ["1590 pets 4"])
+        object["pets"] = nil
+        #expect(failures() == [])
+        let other = try stage.separateContext()
+        let same = try other.only(NSManagedObject.self, "Owner")
+        let pet = NSEntityDescription.insertNewObject(forEntityName: "Pet", into: other)
+        // * Added to a relationship that was not read.
+        pet["owner"] = same
+        #expect(errorCode { try other.save() } == NSValidationRelationshipLacksMinimumCountError)
+    }
+
+    @Test("applies validation predicates with their warnings, an error code or a text, and not to nil")
+    func predicates() throws {
+        let object = owner()
+        object["code"] = "x"
+        #expect(failures() == ["1550 code x"])
+        object["code"] = "ABC"
+        do { try context.save() } catch { #expect(error.localizedDescription.contains("lower case only")) }
+        #expect(failures() == ["1550 code ABC"])
+        object["code"] = "abc"
+        object["level"] = 11
+        #expect(failures() == ["1610 level 11"])
+        object["level"] = -1
+        #expect(failures() == ["1620 level -1"])
+        object["level"] = 10
+        #expect(failures() == [])
+    }
+
+    @Test("refuses a number that is none", arguments: ["ratio", "part"])
+    func notANumber(key: String) throws {
+        let object = owner()
+        object[key] = key == "part" ? Float.nan : Double.nan
+        #expect(failures().count == 1)
+        object[key] = Double.infinity
+        #expect(failures() == [])
+    }
+
+    @Test("asks validateValue for every property, and combines its errors with the model's, each once")
+    func customValue() throws {
+        rules.value = { value, key in
+            if key == "name", value as? String == "bad" { throw CocoaError(.coreData, userInfo: [NSValidationKeyErrorKey: "name"]) }
+        }
+        let object = owner(name: "bad", email: nil)
+        #expect(failures() == ["134060 name", "1570 email"])
+        object["name"] = "good"
+        object["email"] = "e"
+        #expect(failures() == [])
+    }
+
+    @Test("saves a value that validateValue replaced")
+    func changedValue() throws {
+        rules.value = { value, key in if key == "name", let text = value as? String { value = text.lowercased() } }
+        let object = owner(name: "LOUD")
+        try context.save()
+        #expect(object["name"] as? String == "loud" && !object.hasChanges)
+        #expect(try stage.sql("SELECT ZNAME FROM ZOWNER") == "loud")
+    }
+
+    @Test("combines what validateForInsert and validateForUpdate of a subclass throw")
+    func customObject() throws {
+        let own = NSError(domain: NSCocoaErrorDomain, code: 1550, userInfo: [NSValidationKeyErrorKey: "whole"])
+        rules.insert = { throw own }
+        rules.update = { throw own }
+        let object = owner(email: nil)
+        #expect(failures() == ["1550 whole", "1570 email"])
+        rules.insert = {}
+        object["email"] = "e"
+        #expect(failures() == [])
+        object["email"] = nil
+        #expect(failures() == ["1550 whole", "1570 email"])
+    }
+
+    @Test("asks a deleted object only for its delete")
+    func deleted() throws {
+        let object = owner()
+        try context.save()
+        object["name"] = nil
+        context.delete(object)
+        rules.calls = []
+        rules.delete = { throw NSError(domain: NSCocoaErrorDomain, code: 1600, userInfo: [NSValidationKeyErrorKey: "stay"]) }
+        #expect(failures() == ["1600 stay"])
+        #expect(rules.calls == ["delete"])
+        rules.delete = {}
+        #expect(failures() == [])
+        #expect(try stage.sql("SELECT COUNT(*) FROM ZOWNER") == "0")
+    }
+
+    @Test("that fails leaves everything pending and the file as it was; the next save writes it all")
+    func pendingAfterFailure() throws {
+        let kept = owner(name: "kept")
+        let gone = owner(name: "gone")
+        try context.save()
+        let saves = Notifications(.NSManagedObjectContextDidSave, from: context)
+        kept["name"] = "renamed"
+        context.delete(gone)
+        let new = owner(name: nil)
+        #expect(failures() == ["1570 name"])
+        #expect(saves.received.isEmpty)
+        #expect(context.insertedObjects == [new] && context.updatedObjects == [kept] && context.deletedObjects == [gone])
+        #expect(new.objectID.isTemporaryID)
+        #expect(try stage.sql("SELECT ZNAME FROM ZOWNER ORDER BY 1") == "gone\nkept")
+        new["name"] = "new"
+        #expect(failures() == [])
+        #expect(try stage.sql("SELECT ZNAME FROM ZOWNER ORDER BY 1") == "new\nrenamed")
+    }
+}
