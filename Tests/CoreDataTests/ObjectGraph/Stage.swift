@@ -77,3 +77,8 @@ final class Notifications {
     /// The objects of the latest notification under a key.
     func objects(_ key: String) -> Set<NSManagedObject> { received.last?.userInfo?[key] as? Set<NSManagedObject> ?? [] }
 }
+
+extension Library {
+    /// The statements that `body`, which throws nothing, runs.
+    func statementsOf(_ body: () -> Void) -> [String] { statements(body) }
+}

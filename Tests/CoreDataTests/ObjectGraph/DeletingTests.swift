@@ -1,0 +1,109 @@
+import CoreData
+import Foundation
+import Testing
+
+@Suite("Deleting")
+struct DeletingTests {
+    let library: Library
+    var context: NSManagedObjectContext { library.context }
+
+    init() throws { library = try Library() }
+
+    @Test("an object that was never saved leaves nothing: no change, no statement, no link")
+    func unsaved() throws {
+        let author = Author(context: context)
+        try context.save()
+        let book = Book(context: context)
+        book.author = author
+        let tag = Tag(context: context)
+        book.tags = [tag]
+        context.delete(book)
+        context.processPendingChanges()
+        #expect(!context.insertedObjects.contains(book) && context.deletedObjects.isEmpty)
+        #expect(author.books.isEmpty && tag.books.isEmpty)
+        #expect(book.managedObjectContext == nil)
+        try context.save()
+        #expect(try library.sql("SELECT (SELECT COUNT(*) FROM ZBOOK), (SELECT COUNT(*) FROM ZTAG)") == "0|1")
+    }
+
+    @Test("can be taken back before the save, of a saved and of an unsaved object")
+    func takenBack() throws {
+        let saved = Tag(context: context)
+        saved.label = "saved"
+        try context.save()
+        let new = Tag(context: context)
+        new.label = "new"
+        context.delete(saved)
+        context.delete(new)
+        context.insert(saved)
+        context.insert(new)
+        #expect(!saved.isDeleted && !new.isDeleted && new.isInserted && !saved.isInserted)
+        try context.save()
+        #expect(try library.sql("SELECT ZLABEL FROM ZTAG ORDER BY 1") == "new\nsaved")
+    }
+
+    @Test("can be taken back of an unsaved object that has its permanent ID")
+    func takenBackWithPermanentID() throws {
+        let tag = Tag(context: context)
+        tag.label = "x"
+        try context.obtainPermanentIDs(for: [tag])
+        context.delete(tag)
+        context.insert(tag)
+        #expect(tag.isInserted)
+        try context.save()
+        #expect(try library.sql("SELECT ZLABEL FROM ZTAG") == "x")
+    }
+
+    @Test("can be taken back after the event has ended")
+    func takenBackLater() throws {
+        let saved = Tag(context: context)
+        saved.label = "saved"
+        try context.save()
+        let new = Tag(context: context)
+        new.label = "new"
+        context.delete(saved)
+        context.delete(new)
+        context.processPendingChanges()
+        context.insert(saved)
+        context.insert(new)
+        try context.save()
+        #expect(try library.sql("SELECT ZLABEL FROM ZTAG ORDER BY 1") == "new\nsaved")
+    }
+
+    @Test("twice is the same as once, and a fetch does not find what is deleted")
+    func twice() throws {
+        let tag = Tag(context: context)
+        try context.save()
+        context.delete(tag)
+        context.delete(tag)
+        #expect(try context.all(Tag.self, "Tag").isEmpty)
+        #expect(try context.count(for: NSFetchRequest<Tag>(entityName: "Tag")) == 0)
+        try context.save()
+        #expect(try library.sql("SELECT COUNT(*) FROM ZTAG") == "0")
+    }
+
+    @Test("of a row that another context has deleted already succeeds")
+    func goneAlready() throws {
+        let tag = Tag(context: context)
+        try context.save()
+        let other = library.newContext()
+        let same = try other.only(Tag.self, "Tag")
+        context.delete(tag)
+        try context.save()
+        other.delete(same)
+        try other.save()
+        #expect(same.managedObjectContext == nil)
+    }
+
+    @Test("of a changed object writes the delete only")
+    func changed() throws {
+        let tag = Tag(context: context)
+        tag.label = "a"
+        try context.save()
+        tag.label = "b"
+        context.delete(tag)
+        #expect(context.updatedObjects.isEmpty && context.deletedObjects == [tag])
+        let statements = try library.statements { try context.save() }
+        #expect(!statements.contains { $0.hasPrefix("UPDATE ZTAG") })
+    }
+}

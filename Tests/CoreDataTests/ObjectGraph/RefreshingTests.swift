@@ -1,0 +1,107 @@
+import CoreData
+import Foundation
+import Testing
+
+@Suite("Refreshing and rolling back")
+struct RefreshingTests {
+    let library: Library
+    var context: NSManagedObjectContext { library.context }
+
+    init() throws { library = try Library() }
+
+    private func savedBook(_ title: String = "T") throws -> Book {
+        let book = Book(context: context)
+        book.title = title
+        try context.save()
+        return book
+    }
+
+    @Test("a refresh without merging drops changes, and firing again runs no statement")
+    func refreshDropping() throws {
+        let book = try savedBook()
+        let tag = Tag(context: context)
+        book.title = "lost"
+        book.tags = [tag]
+        context.refresh(book, mergeChanges: false)
+        #expect(book.isFault && !book.isUpdated && !context.updatedObjects.contains(book))
+        let statements = library.statementsOf { #expect(book.title == "T") }
+        #expect(statements == [])
+    }
+
+    @Test("a refresh without merging drops edits of relationships of an object whose row was never read")
+    func refreshRowless() throws {
+        let id = try savedBook().objectID
+        let other = library.newContext()
+        let book = try #require(other.object(with: id) as? Book)
+        let tag = Tag(context: other)
+        tag.books = [book]
+        #expect(book.isUpdated && book.isFault)
+        other.refresh(book, mergeChanges: false)
+        #expect(!book.isUpdated)
+        #expect(book.tags.isEmpty)
+    }
+
+    @Test("a merging refresh lays unsaved changes over the newest row")
+    func refreshMerging() throws {
+        let book = try savedBook()
+        let other = library.newContext()
+        let same = try other.only(Book.self, "Book")
+        (same.title, same.pages) = ("theirs", 5)
+        try other.save()
+        book.title = "mine"
+        #expect(book.pages == 0)
+        context.refresh(book, mergeChanges: true)
+        #expect(book.title == "mine" && book.pages == 5 && book.isUpdated)
+        try context.save()
+        #expect(try library.sql("SELECT ZTITLE, ZPAGES, Z_OPT FROM ZBOOK") == "mine|5|3")
+    }
+
+    @Test("refreshing all objects keeps unsaved changes")
+    func refreshAll() throws {
+        let (book, other) = (try savedBook("a"), try savedBook("b"))
+        let new = Tag(context: context)
+        book.title = "changed"
+        context.refreshAllObjects()
+        #expect(book.title == "changed" && other.isFault && new.isInserted && context.hasChanges)
+        try context.save()
+        #expect(try library.sql("SELECT ZTITLE FROM ZBOOK ORDER BY 1") == "b\nchanged")
+    }
+
+    @Test("a rollback drops inserts, takes back updates and deletes, and restores relationships on both sides, reading nothing")
+    func rollback() throws {
+        let (book, gone) = (try savedBook("a"), try savedBook("b"))
+        let (author, tag) = (Author(context: context), Tag(context: context))
+        book.author = author
+        book.tags = [tag]
+        try context.save()
+        let new = Tag(context: context)
+        new.books = [book]
+        book.title = nil
+        book.author = nil
+        book.tags.remove(tag)
+        context.delete(gone)
+        context.delete(author)
+        let statements = library.statementsOf { context.rollback() }
+        #expect(statements.filter { !$0.hasPrefix("SELECT") } == [])
+        #expect(!context.hasChanges && context.insertedObjects.isEmpty && context.deletedObjects.isEmpty)
+        #expect(new.managedObjectContext == nil)
+        #expect(book.title == "a" && book.author === author && book.tags == [tag] && author.books == [book] && tag.books == [book])
+        #expect(!gone.isDeleted && gone.title == "b")
+        let nothing = try library.statements { try context.save() }
+        #expect(!nothing.contains { $0.hasPrefix("INSERT") || $0.hasPrefix("UPDATE") || $0.hasPrefix("DELETE") })
+    }
+
+    @Test("a reset leaves no object, says so once, and what is still held is in no context")
+    func reset() throws {
+        let book = try savedBook()
+        let new = Tag(context: context)
+        context.processPendingChanges()
+        let changes = Notifications(.NSManagedObjectContextObjectsDidChange, from: context)
+        context.reset()
+        #expect(context.registeredObjects.isEmpty && !context.hasChanges)
+        #expect(changes.received.count == 1)
+        #expect((changes.received.first?.userInfo?[NSInvalidatedAllObjectsKey] as? [NSManagedObjectID])?.count == 2)
+        #expect(book.managedObjectContext == nil && new.managedObjectContext == nil)
+        #expect(try context.only(Book.self, "Book") !== book)
+    }
+}
