@@ -1,13 +1,6 @@
 import Foundation
 
 extension NSManagedObject {
-    /// Creates an object of this class' entity, with its default values, and inserts it.
-    ///
-    /// - Precondition: exactly one entity of the model of the context's coordinator has this class, and it is not abstract.
-    public convenience init(context moc: NSManagedObjectContext) {
-        self.init(entity: moc.entity(for: Self.self), insertInto: moc)
-    }
-
     /// A request for all objects of this class' entity, which the context that executes it knows.
     public class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         ClassRegistrations.register(self)

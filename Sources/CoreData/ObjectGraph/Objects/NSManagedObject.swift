@@ -68,6 +68,14 @@ open class NSManagedObject: NSObject {
         }
     }
 
+    /// Creates an object of this class' entity, with its default values, and inserts it.
+    ///
+    /// - Precondition: exactly one entity of the model of the context's coordinator has this class, and it is not abstract.
+    // NB: required, so that generic code can write `Object(context: context)`; subclasses inherit it.
+    public required convenience init(context moc: NSManagedObjectContext) {
+        self.init(entity: moc.entity(for: Self.self), insertInto: moc)
+    }
+
     /// Makes the instances that a fetch or a fault needs. Not for callers: an object is made with `init(context:)`.
     public required convenience init(_ construction: ManagedObjectConstruction) {
         self.init(entity: construction.entity, insertInto: construction.context)
