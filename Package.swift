@@ -6,7 +6,10 @@ let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 let package = Package(
     name: "CoreData",
     products: [
-        .library(name: "CoreData", targets: ["CoreData"])
+        .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "WordNetData", targets: ["WordNetData"]),
+        .library(name: "WordNetStore", targets: ["WordNetStore"]),
+        .executable(name: "wordnet", targets: ["wordnet"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -28,5 +31,17 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "Predicates", "SQLiteDriver"], swiftSettings: strict),
+        .target(name: "WordNetData", swiftSettings: strict),
+        .target(name: "WordNetStore", dependencies: ["CoreData", "WordNetData"], swiftSettings: strict),
+        .executableTarget(
+            name: "wordnet",
+            dependencies: ["CoreData", "WordNetData", "WordNetStore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "WordNetTests",
+            dependencies: ["WordNetData", "WordNetStore", "wordnet", "CoreData", "SQLiteDriver"],
+            swiftSettings: strict
+        ),
     ]
 )

@@ -50,6 +50,9 @@ public struct Lexicon: Sendable {
         public let target: Int32
         public let sourceSense: Int32?
         public let targetSense: Int32?
+
+        /// The later of its two synsets.
+        public var laterEnd: Int32 { max(source, target) }
     }
 
     /// A sentence frame that a verb fits: one of its senses or, without one, all words of the synset.
@@ -63,7 +66,9 @@ public struct Lexicon: Sendable {
     public internal(set) var synsets: [Synset] = []
     public internal(set) var words: [Word] = []
     public internal(set) var senses: [Sense] = []
+    /// Ordered by their later ends: whoever walks the synsets has both ends of each pointer when its turn comes.
     public internal(set) var pointers: [Pointer] = []
+    /// Ordered by their synsets.
     public internal(set) var frames: [Frame] = []
     var texts = TextArena()
 

@@ -59,6 +59,7 @@ struct LexiconBuilder {
         lexicon.pointers.reserveCapacity(unresolvedPointers.count)
         for pointer in unresolvedPointers { lexicon.pointers.append(try resolved(pointer)) }
         unresolvedPointers = []
+        lexicon.pointers.sort { $0.laterEnd < $1.laterEnd }
     }
 
     private func resolved(_ pointer: UnresolvedPointer) throws -> Lexicon.Pointer {

@@ -1,7 +1,7 @@
 import CoreData
 
 /// A sentence frame that a verb fits.
-final class Frame: NSManagedObject {
+public final class Frame: NSManagedObject {
     private enum Keys {
         static let number = Attribute<Int16>("number")
         static let synset = ToOne<Synset>("synset")
@@ -9,16 +9,16 @@ final class Frame: NSManagedObject {
     }
 
     /// WordNet's number for the frame, 1 to 35.
-    var number: Int16 {
+    public var number: Int16 {
         get { self[Keys.number] }
         set { self[Keys.number] = newValue }
     }
-    var synset: Synset? {
+    public var synset: Synset? {
         get { self[Keys.synset] }
         set { self[Keys.synset] = newValue }
     }
     /// The one word that fits the frame; nil when all words of the synset do.
-    var sense: Sense? {
+    public var sense: Sense? {
         get { self[Keys.sense] }
         set { self[Keys.sense] = newValue }
     }

@@ -1,143 +1,129 @@
 import CoreData
 import WordNetData
 
-/// Imports a lexicon in chunks: insert 10,000 objects, save, reset.
+/// Imports a lexicon in chunks: insert about 10,000 objects, save, reset.
 ///
-/// What outlives a chunk is object IDs, permanent once saved. `object(with:)` turns one into a fault without touching the
-/// file, and a fault is enough to set a relationship to. So memory stays flat however much is imported.
+/// Walks the synsets once. With a synset come its senses, the words that were not met before, its frames, and the pointers to and from
+/// what is there already. So an owner is mostly saved together with its members, and is seldom touched again by a later save.
+///
+/// What outlives a chunk is object IDs, permanent once saved. `object(with:)` turns one into a fault without touching the file, and a
+/// fault is enough to set a relationship to. So memory stays flat however much is imported.
 struct Importer {
-    let lexicon: Lexicon
-    let context: NSManagedObjectContext
-    let progress: ProgressBar
-    private let chunkSize = 10_000
+    private static let chunkSize = 10_000
 
-    init(_ lexicon: Lexicon, into context: NSManagedObjectContext, progress: ProgressBar) {
+    private let lexicon: Lexicon
+    private let context: NSManagedObjectContext
+    private let progress: (Int) -> Void
+    private var synsets: Imported<Synset>
+    private var senses: Imported<Sense>
+    private var words: Imported<Word>
+    private var frames: ArraySlice<Lexicon.Frame>
+    private var pointers: ArraySlice<Lexicon.Pointer>
+    /// How many objects the context has that are not saved yet.
+    private var unsaved = 0
+
+    /// - Parameter progress: called after each save with the number of rows that it inserted.
+    init(_ lexicon: Lexicon, into context: NSManagedObjectContext, progress: @escaping (Int) -> Void) {
         self.lexicon = lexicon
         self.context = context
         self.progress = progress
+        synsets = Imported(count: lexicon.synsets.count, context)
+        senses = Imported(count: lexicon.senses.count, context)
+        words = Imported(count: lexicon.words.count, context)
+        frames = lexicon.frames[...]
+        pointers = lexicon.pointers[...]
     }
 
     /// Imports every row.
     ///
-    /// > Concurrency: runs on the context's queue and waits for it.
+    /// > Concurrency: on the context's queue.
     /// - Throws: what `save()` throws. The chunks before are in the file then.
-    func run() throws {
-        try context.performAndWait {
-            let synsets = try importSynsets()
-            let words = try importWords()
-            let senses = try importSenses(synsets, words)
-            try orderSenses(of: words, senses)
-            try importPointers(synsets, senses)
-            try importFrames(synsets, senses)
+    mutating func run() throws {
+        for index in lexicon.synsets.indices {
+            insertSynset(Int32(index))
+            if unsaved >= Self.chunkSize { try saveChunk() }
         }
+        try saveChunk()
     }
 
-    private func importSynsets() throws -> Imported<Synset> {
-        try insert(lexicon.synsets) { row in
-            let synset = Synset(context: context)
-            synset.gloss = lexicon.string(row.gloss)
-            synset.partOfSpeech = row.partOfSpeech.rawValue
-            synset.lexicographerFile = row.lexicographerFile
-            synset.offset = row.offset
-            return synset
-        }
+    private mutating func saveChunk() throws {
+        try context.save()
+        synsets.keepIDs()
+        senses.keepIDs()
+        words.keepIDs()
+        context.reset()
+        progress(unsaved)
+        unsaved = 0
     }
 
-    private func importWords() throws -> Imported<Word> {
-        try insert(lexicon.words) { row in
-            let word = Word(context: context)
-            word.lemma = lexicon.string(row.lemma)
-            return word
-        }
-    }
-
-    private func importSenses(_ synsets: Imported<Synset>, _ words: Imported<Word>) throws -> Imported<Sense> {
-        try insert(lexicon.senses) { row in
-            let sense = Sense(context: context)
-            sense.text = lexicon.string(row.text)
-            sense.number = row.number
-            sense.isTagged = row.isTagged
-            sense.lexicalID = row.lexicalID
-            sense.marker = row.marker?.rawValue
-            sense.synset = synsets[row.synset]
-            sense.word = words[row.word]
-            return sense
-        }
-    }
-
-    /// Setting a to-one appends to its ordered inverse. That is right for synsets, whose senses come in order;
-    /// words whose senses came in another order are put right here.
-    private func orderSenses(of words: Imported<Word>, _ senses: Imported<Sense>) throws {
-        let unordered = lexicon.words.indices.filter { index in
-            let senses = lexicon.words[index].senses
-            return zip(senses, senses.dropFirst()).contains { $0 > $1 }
-        }
-        try inChunks(unordered) { chunk in
-            for index in chunk {
-                words[Int32(index)].senses = lexicon.words[index].senses.map { senses[$0] }
-            }
-            try context.save()
-        }
-    }
-
-    private func importPointers(_ synsets: Imported<Synset>, _ senses: Imported<Sense>) throws {
-        try insert(lexicon.pointers) { row in
-            let pointer = Pointer(context: context)
-            pointer.symbol = row.type.rawValue
-            pointer.source = synsets[row.source]
-            pointer.target = synsets[row.target]
-            pointer.sourceSense = row.sourceSense.map { senses[$0] }
-            pointer.targetSense = row.targetSense.map { senses[$0] }
-            return pointer
-        }
-    }
-
-    private func importFrames(_ synsets: Imported<Synset>, _ senses: Imported<Sense>) throws {
-        try insert(lexicon.frames) { row in
-            let frame = Frame(context: context)
-            frame.number = row.number
-            frame.synset = synsets[row.synset]
-            frame.sense = row.sense.map { senses[$0] }
-            return frame
-        }
-    }
-
-    @discardableResult
-    private func insert<Row, Object: NSManagedObject>(_ rows: [Row], _ make: (Row) -> Object) throws -> Imported<Object> {
-        var imported = Imported<Object>(context: context)
-        try inChunks(rows) { chunk in
-            let objects = chunk.map(make)
-            try context.save()
-            imported.append(objects)
-            progress.advance(by: chunk.count)
-        }
-        return imported
-    }
-
-    private func inChunks<Row>(_ rows: [Row], _ body: (ArraySlice<Row>) throws -> Void) rethrows {
-        for start in stride(from: 0, to: rows.count, by: chunkSize) {
-            try body(rows[start..<min(start + chunkSize, rows.count)])
-            context.reset()
-        }
+    private mutating func insert<Object: NSManagedObject>(_ type: Object.Type) -> Object {
+        unsaved += 1
+        return Object(context: context)
     }
 }
 
-/// The objects that were made of the rows of one kind, by their row's index.
-private struct Imported<Object: NSManagedObject> {
-    private let context: NSManagedObjectContext
-    private var ids: [NSManagedObjectID] = []
-
-    init(context: NSManagedObjectContext) {
-        self.context = context
+extension Importer {
+    private mutating func insertSynset(_ index: Int32) {
+        let row = lexicon.synsets[Int(index)]
+        let synset = insert(Synset.self)
+        synset.gloss = lexicon.string(row.gloss)
+        synset.partOfSpeech = row.partOfSpeech.rawValue
+        synset.lexicographerFile = row.lexicographerFile
+        synset.offset = row.offset
+        synsets.add(synset, for: index)
+        for sense in row.senses { insertSense(sense, of: synset) }
+        while let frame = frames.first, frame.synset == index {
+            insertFrame(frame)
+            frames.removeFirst()
+        }
+        while let pointer = pointers.first, pointer.laterEnd == index {
+            insertPointer(pointer)
+            pointers.removeFirst()
+        }
     }
 
-    /// Adds saved objects: their IDs are permanent.
-    mutating func append(_ objects: [Object]) {
-        ids += objects.map(\.objectID)
+    private mutating func insertSense(_ index: Int32, of synset: Synset) {
+        let row = lexicon.senses[Int(index)]
+        let sense = insert(Sense.self)
+        sense.text = lexicon.string(row.text)
+        sense.number = row.number
+        sense.isTagged = row.isTagged
+        sense.lexicalID = row.lexicalID
+        sense.marker = row.marker?.rawValue
+        sense.synset = synset
+        senses.add(sense, for: index)
+        if !words.contains(row.word) { insertWord(row.word) }
+        sense.word = words[row.word]
+        orderSenses(ofWord: row.word, latest: index)
     }
 
-    subscript(row: Int32) -> Object {
-        // An ID gives an object of its entity's class, and these IDs come from objects of this class.
-        context.object(with: ids[Int(row)]) as! Object
+    private mutating func insertWord(_ index: Int32) {
+        let word = insert(Word.self)
+        word.lemma = lexicon.string(lexicon.words[Int(index)].lemma)
+        words.add(word, for: index)
+    }
+
+    /// Setting a to-one appends to its ordered inverse. That is right for synsets, whose senses come in order; a word whose senses came
+    /// in another order is put right when it has all.
+    private func orderSenses(ofWord index: Int32, latest: Int32) {
+        let order = lexicon.words[Int(index)].senses
+        guard order.max() == latest, zip(order, order.dropFirst()).contains(where: >) else { return }
+        words[index].senses = order.map { senses[$0] }
+    }
+
+    private mutating func insertFrame(_ row: Lexicon.Frame) {
+        let frame = insert(Frame.self)
+        frame.number = row.number
+        frame.synset = synsets[row.synset]
+        frame.sense = row.sense.map { senses[$0] }
+    }
+
+    private mutating func insertPointer(_ row: Lexicon.Pointer) {
+        let pointer = insert(Pointer.self)
+        pointer.symbol = row.type.rawValue
+        pointer.source = synsets[row.source]
+        pointer.target = synsets[row.target]
+        pointer.sourceSense = row.sourceSense.map { senses[$0] }
+        pointer.targetSense = row.targetSense.map { senses[$0] }
     }
 }

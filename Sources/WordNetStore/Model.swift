@@ -32,9 +32,9 @@ enum Model {
         relate(sense, "synset", to: synset, "senses", isOrdered: true)
         relate(sense, "word", to: word, "senses", isOrdered: true)
         relate(pointer, "source", to: synset, "pointers")
-        relate(pointer, "target", to: synset, "incoming")
         relate(pointer, "sourceSense", to: sense, "pointers", isOptional: true)
-        relate(pointer, "targetSense", to: sense, "incoming", isOptional: true)
+        addToOne(pointer, "target", synset)
+        addToOne(pointer, "targetSense", sense, isOptional: true)
         relate(frame, "synset", to: synset, "frames")
         relate(frame, "sense", to: sense, "frames", isOptional: true)
         index(word, by: "lemma")
@@ -73,12 +73,7 @@ enum Model {
         isOrdered: Bool = false,
         isOptional: Bool = false
     ) {
-        let toOne = NSRelationshipDescription()
-        toOne.name = toOneName
-        toOne.destinationEntity = owner
-        toOne.maxCount = 1
-        toOne.isOptional = isOptional
-
+        let toOne = addToOne(member, toOneName, owner, isOptional: isOptional)
         let toMany = NSRelationshipDescription()
         toMany.name = toManyName
         toMany.destinationEntity = member
@@ -87,8 +82,23 @@ enum Model {
 
         toOne.inverseRelationship = toMany
         toMany.inverseRelationship = toOne
-        member.properties.append(toOne)
         owner.properties.append(toMany)
+    }
+
+    @discardableResult
+    private static func addToOne(
+        _ source: NSEntityDescription,
+        _ name: String,
+        _ destination: NSEntityDescription,
+        isOptional: Bool = false
+    ) -> NSRelationshipDescription {
+        let toOne = NSRelationshipDescription()
+        toOne.name = name
+        toOne.destinationEntity = destination
+        toOne.maxCount = 1
+        toOne.isOptional = isOptional
+        source.properties.append(toOne)
+        return toOne
     }
 
     private static func index(_ entity: NSEntityDescription, by name: String) {

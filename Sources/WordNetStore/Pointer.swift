@@ -1,7 +1,7 @@
 import CoreData
 
 /// A relation: between two synsets or, when it names senses, between two words.
-final class Pointer: NSManagedObject {
+public final class Pointer: NSManagedObject {
     private enum Keys {
         static let symbol = Attribute<String>("symbol")
         static let source = ToOne<Synset>("source")
@@ -11,23 +11,23 @@ final class Pointer: NSManagedObject {
     }
 
     /// WordNet's symbol for the relation, such as `@` for hypernym.
-    var symbol: String {
+    public var symbol: String {
         get { self[Keys.symbol] }
         set { self[Keys.symbol] = newValue }
     }
-    var source: Synset? {
+    public var source: Synset? {
         get { self[Keys.source] }
         set { self[Keys.source] = newValue }
     }
-    var target: Synset? {
+    public var target: Synset? {
         get { self[Keys.target] }
         set { self[Keys.target] = newValue }
     }
-    var sourceSense: Sense? {
+    public var sourceSense: Sense? {
         get { self[Keys.sourceSense] }
         set { self[Keys.sourceSense] = newValue }
     }
-    var targetSense: Sense? {
+    public var targetSense: Sense? {
         get { self[Keys.targetSense] }
         set { self[Keys.targetSense] = newValue }
     }

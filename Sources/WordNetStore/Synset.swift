@@ -1,7 +1,7 @@
 import CoreData
 
 /// A set of synonyms: one meaning.
-final class Synset: NSManagedObject {
+public final class Synset: NSManagedObject {
     private enum Keys {
         static let gloss = Attribute<String>("gloss")
         static let partOfSpeech = Attribute<String>("partOfSpeech")
@@ -9,44 +9,38 @@ final class Synset: NSManagedObject {
         static let offset = Attribute<Int32>("offset")
         static let senses = OrderedToMany<Sense>("senses")
         static let pointers = ToMany<Pointer>("pointers")
-        static let incoming = ToMany<Pointer>("incoming")
         static let frames = ToMany<Frame>("frames")
     }
 
-    var gloss: String {
+    public var gloss: String {
         get { self[Keys.gloss] }
         set { self[Keys.gloss] = newValue }
     }
     /// WordNet's letter: n, v, a, s or r.
-    var partOfSpeech: String {
+    public var partOfSpeech: String {
         get { self[Keys.partOfSpeech] }
         set { self[Keys.partOfSpeech] = newValue }
     }
-    var lexicographerFile: Int16 {
+    public var lexicographerFile: Int16 {
         get { self[Keys.lexicographerFile] }
         set { self[Keys.lexicographerFile] = newValue }
     }
     /// Where its line begins in the data file.
-    var offset: Int32 {
+    public var offset: Int32 {
         get { self[Keys.offset] }
         set { self[Keys.offset] = newValue }
     }
 
     /// The words, the one that stands for the synset first.
-    var senses: [Sense] {
+    public var senses: [Sense] {
         get { self[Keys.senses] }
         set { self[Keys.senses] = newValue }
     }
-    var pointers: Set<Pointer> {
+    public var pointers: Set<Pointer> {
         get { self[Keys.pointers] }
         set { self[Keys.pointers] = newValue }
     }
-    /// The pointers that lead here.
-    var incoming: Set<Pointer> {
-        get { self[Keys.incoming] }
-        set { self[Keys.incoming] = newValue }
-    }
-    var frames: Set<Frame> {
+    public var frames: Set<Frame> {
         get { self[Keys.frames] }
         set { self[Keys.frames] = newValue }
     }

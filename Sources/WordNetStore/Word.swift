@@ -1,18 +1,18 @@
 import CoreData
 
 /// A word, in lower case, with all its meanings.
-final class Word: NSManagedObject {
+public final class Word: NSManagedObject {
     private enum Keys {
         static let lemma = Attribute<String>("lemma")
         static let senses = OrderedToMany<Sense>("senses")
     }
 
-    var lemma: String {
+    public var lemma: String {
         get { self[Keys.lemma] }
         set { self[Keys.lemma] = newValue }
     }
     /// Nouns, verbs, adjectives, adverbs; by sense number within each.
-    var senses: [Sense] {
+    public var senses: [Sense] {
         get { self[Keys.senses] }
         set { self[Keys.senses] = newValue }
     }

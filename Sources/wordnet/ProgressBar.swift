@@ -21,13 +21,15 @@ final class ProgressBar {
         }
     }
 
+    var elapsed: Duration { start.duration(to: .now) }
+
     private var bar: String {
         let filled = done * 30 / total
         return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: 30 - filled) + "]"
     }
 
     private var status: String {
-        let elapsed = start.duration(to: .now)
+        let elapsed = elapsed
         let left = elapsed / done * (total - done)
         return "\(padded("\(done * 100 / total)", 3)) %  \(padded(done.grouped, 9)) rows  "
             + "\(padded(elapsed.rate(of: done).grouped, 9)) rows/s  \(padded(left.inSeconds, 7)) left"

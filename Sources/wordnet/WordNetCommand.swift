@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import WordNetStore
 
 @main
 struct WordNetCommand: ParsableCommand {
@@ -36,7 +37,8 @@ struct LookupCommand: ParsableCommand {
     @Argument(help: "The word, or several that make one: ice cream.") var word: [String]
 
     func run() throws {
-        let store = try Store(at: options.url)
+        let store = try Store.existing(at: options.url)
+        defer { try? store.close() }
         print(try store.entry(for: word.joined(separator: " ")))
     }
 }
@@ -50,7 +52,9 @@ struct StatsCommand: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        print(try Store(at: options.url).statistics())
+        let store = try Store.existing(at: options.url)
+        print(try store.statistics())
+        try store.close()
     }
 }
 
@@ -76,7 +80,7 @@ struct DemoCommand: ParsableCommand {
 
     private func show(_ data: URL, in url: URL) throws {
         try Store.create(at: url, importing: data)
-        let store = try Store(at: url)
+        let store = try Store.existing(at: url)
         print("", try store.entry(for: word), "", try store.statistics(), separator: "\n")
     }
 }
