@@ -77,7 +77,7 @@ extension NSManagedObjectContext {
         return try fetch(request).map(\.label)
     }
 
-    func all<Object: NSManagedObject>(_ type: Object.Type, _ entity: String, orderedBy key: String? = nil) throws -> [Object] {
+    func all<Object: NSManagedObject>(_ type: Object.Type, _ entity: String, orderedBy key: String?) throws -> [Object] {
         let request = NSFetchRequest<Object>(entityName: entity)
         request.sortDescriptors = key.map { [NSSortDescriptor(key: $0, ascending: true)] }
         return try fetch(request)
