@@ -13,6 +13,8 @@ public final class Connection {
     public var onStatement: ((String) throws -> Void)?
     /// Statements begun on this connection since it was opened.
     public internal(set) var statementCount = 0
+    /// What the aggregate of `defineSink()` does with a row.
+    @exclusivity(unchecked) var sinkBody: ((ArgumentValues) -> Void)?
     private var cache: [String: Statement] = [:]
     private var isOpen = true
 

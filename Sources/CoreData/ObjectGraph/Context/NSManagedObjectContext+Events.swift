@@ -42,7 +42,8 @@ extension NSManagedObjectContext {
                 updated.insert(object)
             }
         }
-        latestSets = (inserted, updated, deleted)
+        // Objects that are gone for good must not be kept alive by a set that no save will use.
+        latestSets = (inserted, updated, deleted.contains { $0.state.contains(.detached) } ? [] : deleted)
         var sets: [NotificationKey: Any] = [:]
         if !inserted.isEmpty { sets[.insertedObjects] = inserted }
         if !updated.isEmpty { sets[.updatedObjects] = updated }

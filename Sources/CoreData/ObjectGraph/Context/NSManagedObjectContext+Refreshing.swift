@@ -77,16 +77,15 @@ extension NSManagedObjectContext {
 
     /// Drops all unsaved changes: inserted objects go, deleted ones come back, changed ones have their last saved values. Reads nothing.
     public func rollback() {
-        latestSets = ([], [], [])
         let objects = tracker.objects.filter { !$0.state.isDisjoint(with: .pending) }
         tracker.removeAll()
-        latestSets = ([], [], [])
         for object in objects { rollBack(object) }
         unlockObjects()
         for object in objects {
             if object.state.contains(.detached) { tracker.noteDisappearance(of: object) } else { noteRefresh(object) }
         }
         processPendingChanges()
+        latestSets = ([], [], [])
     }
 
     private func rollBack(_ object: NSManagedObject) {

@@ -16,9 +16,11 @@ extension SQLiteStore {
     /// Gives the rows of a query in order; what is left to be done in memory, if anything.
     func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? {
         let plan = try FetchPlan(query, cache: plans, result: .rows)
-        try read(plan) { statement in
-            let reader = RowReader(statement, plan.columns, store: self)
-            try reader.run(body)
+        try withoutActuallyEscaping(body) { body in
+            let reader = RowReader(plan.columns, store: self, body)
+            try read(plan.sinkSQL ?? plan.sql, plan) { statement, connection in
+                if plan.sinkSQL == nil { try reader.read(statement) } else { try reader.sink(statement, connection) }
+            }
         }
         return Self.residue(of: plan)
     }
@@ -29,13 +31,21 @@ extension SQLiteStore {
     }
 
     private func read<Result>(_ plan: FetchPlan, _ body: (Statement) throws -> Result) throws -> Result {
+        try read(plan.sql, plan) { statement, _ in try body(statement) }
+    }
+
+    private func read<Result>(
+        _ sql: String,
+        _ plan: FetchPlan,
+        _ body: (Statement, Connection) throws -> Result
+    ) throws -> Result {
         try reporting("fetch") {
             try pool.read { connection in
-                let statement = try connection.cached(plan.sql)
+                let statement = try connection.cached(sql)
                 defer { statement.resetAndClear() }
                 try statement.bind(plan.parameters)
                 SQLLog.note("parameters: \(plan.parameters)", level: 3)
-                return try body(statement)
+                return try body(statement, connection)
             }
         }
     }
@@ -76,11 +86,10 @@ extension SQLiteStore {
         defer { statement.reset() }
         sqlite3_bind_int64(statement.handle, 1, key)
         var found: Row?
-        let reader = RowReader(statement, lookUp.columns, store: self)
-        try reader.run { run in
+        try RowReader(lookUp.columns, store: self) { [cache] run in
             found = run.known.first.flatMap { $0 } ?? Row(run.batch, run.range.lowerBound)
             cache.keep(run.batch)
-        }
+        }.read(statement)
         return found
     }
 
@@ -111,11 +120,9 @@ extension SQLiteStore {
         defer { statement.resetAndClear() }
         for (offset, owner) in plan.parameters(owners).enumerated() { try statement.bind(owner, at: Int32(offset) + 1) }
         var sides: [(owner: Int64, position: Int64?)] = []
-        var reader = RowReader(statement, plan.columns, from: 2, store: self)
-        reader.onRow = { sides.append(($0.int(0), $0.isNull(1) ? nil : $0.int(1))) }
         var next = 0
         var order: [RelatedRow] = []
-        try reader.run { run in
+        let reader = RowReader(plan.columns, from: 2, store: self) { [number] run in
             for (offset, index) in run.range.enumerated() {
                 let row = (run.known.isEmpty ? nil : run.known[offset]) ?? Row(run.batch, index)
                 let reference = RowReference(key: row.key, entity: Int32(run.entity.index), store: number)
@@ -123,6 +130,7 @@ extension SQLiteStore {
                 next += 1
             }
         }
+        try reader.read(statement) { sides.append(($0.int(0), $0.isNull(1) ? nil : $0.int(1))) }
         rows += order
     }
 }

@@ -108,6 +108,7 @@ struct StoreFile: Sendable {
         let connection = try options.isReadOnly ? Self.readOnlyConnection(url) : Connection(path: url.path, mode: mode)
         connection.setBusyTimeout(seconds: options.timeout)
         try PredicateFunctions.register(on: connection)
+        try connection.defineSink()
         try connection.execute("PRAGMA recursive_triggers = 1")
         try connection.execute("PRAGMA synchronous = NORMAL")
         return connection

@@ -15,6 +15,8 @@ struct FetchPlan {
     }
 
     let sql: String
+    /// The same statement with the rows handed to an aggregate, where no order and no limit stands in the way.
+    let sinkSQL: String?
     let parameters: [SQLiteValue]
     /// How to read a result row; only for `.rows`.
     let columns: SelectedColumns
@@ -53,6 +55,9 @@ struct FetchPlan {
         text += limit.sql
         if isLimitedCount { text += ")" }
         sql = text
+        let isSink = frame.sinkSelect != nil && (order ?? "").isEmpty && limit.sql.isEmpty
+        // The two differ in what stands before FROM only.
+        sinkSQL = isSink ? frame.sinkSelect.map { $0 + text.dropFirst(frame.select.count) } : nil
         parameters = limit.parameters.isEmpty ? condition.text.parameters : condition.text.parameters + limit.parameters
     }
 

@@ -1,3 +1,5 @@
+import SQLiteDriver
+
 /// What the plans of one store have in common, kept so that a small fetch pays only for its predicate.
 ///
 /// One per store and schema; any thread may use it.
@@ -35,6 +37,8 @@ final class PlanFrame: Sendable {
     let entity: SQLEntity
     /// `SELECT … FROM ZSONG t0`
     let select: String
+    /// The same with the columns handed to the driver's aggregate; nil where they are too many, or not asked for.
+    let sinkSelect: String?
     let columns: SelectedColumns
     /// ` WHERE t0.Z_ENT = 2`, or nothing when every row of the table counts.
     let entityFilter: String
@@ -59,6 +63,8 @@ final class PlanFrame: Sendable {
             columns = .none
             select = "SELECT COUNT(*) FROM \(stored.table) t0"
         }
+        let isSink = result == .rows && Int(columns.count) <= Connection.sinkLimit
+        sinkSelect = isSink ? "SELECT \(Connection.sinkName)(\(columns.list)) FROM \(stored.table) t0" : nil
         entityFilter = Self.entityFilter(of: entity, includesSubentities, schema)
     }
 
