@@ -136,7 +136,7 @@ extension NSManagedObjectContext {
         for owner in owners {
             let members = stored[owner.key] ?? []
             let contents = owner.contents(index)
-            contents.realize(members.map(\.object))
+            contents.realize(members.map(\.object), isOrdered: relationship.isOrdered)
             for case let (object, position?) in members { contents.positions[ObjectIdentifier(object)] = position }
         }
     }

@@ -23,7 +23,7 @@ extension NSManagedObject {
         let contents = contents(index)
         if contents.members == nil {
             if state.contains(.inaccessible) {
-                contents.realize([])
+                contents.realize([], isOrdered: false)
             } else {
                 requiredContext.realize(scope.shape.toManys[index], index, of: [self])
             }

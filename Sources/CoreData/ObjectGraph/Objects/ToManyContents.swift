@@ -34,10 +34,10 @@ final class ToManyContents {
         noteAddition(of: object)
     }
 
-    // NB: while the store's part is unknown, so is whether a member taken out was ever in: the last edit of each member is kept, and
-    // `realize` drops the edits that come to nothing.
+    // NB: while the store's part is unknown, so is whether a member taken out was ever in. The edits are kept as they came: a member among
+    // both the removed and the added was taken out, then put at the end. `realize` drops the edits that come to nothing.
     private func noteAddition(of object: NSManagedObject) {
-        if ownerIsNew || (removed.remove(object) && members != nil) { return }
+        if ownerIsNew || (members != nil && removed.remove(object)) { return }
         added.append(object)
     }
 
@@ -59,11 +59,14 @@ final class ToManyContents {
     }
 
     /// Takes what the store holds, under the unsaved difference.
-    func realize(_ stored: [NSManagedObject]) {
+    func realize(_ stored: [NSManagedObject], isOrdered: Bool) {
         let known = MemberList(stored)
-        for object in added.array where known.contains(object) { added.remove(object) }
-        for object in removed.array where !known.contains(object) { removed.remove(object) }
         members = MemberList(stored.filter { !removed.contains($0) } + added.array)
+        for object in added.array where known.contains(object) {
+            added.remove(object)
+            if removed.remove(object), isOrdered { isReordered = true }
+        }
+        for object in removed.array where !known.contains(object) { removed.remove(object) }
     }
 
     /// The members as of the last save, in the order of then, where they have been read.
