@@ -261,7 +261,7 @@ private struct Walk {
 
 @Suite("A context agrees with dictionaries")
 struct GraphPropertyTests {
-    @Test("after any sequence of inserts, edits, deletes, refreshes, rollbacks and saves, in memory and in the file", arguments: 1...800)
+    @Test("after any sequence of inserts, edits, deletes, refreshes, rollbacks and saves, in memory and in the file", arguments: 1...30)
     func walk(seed: UInt64) throws {
         var walk = try Walk(seed: seed)
         for _ in 0..<200 { try walk.step() }

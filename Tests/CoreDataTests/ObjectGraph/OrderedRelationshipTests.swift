@@ -193,6 +193,20 @@ struct OrderedRelationshipTests {
         #expect(headings(same) == "acdb")
     }
 
+    @Test("puts a member that left and came back at the end, whether it is read before the save or not", arguments: [true, false])
+    func leftAndBack(isRead: Bool) throws {
+        _ = try saveBook(["a", "b", "c"])
+        let other = library.newContext()
+        let book = try other.only(Book.self, "Book")
+        let first = try #require(other.all(Chapter.self, "Chapter", by: "heading").first)
+        first.book = nil
+        first.book = book
+        if isRead { #expect(headings(book) == "bca") }
+        try other.save()
+        #expect(headings(book) == "bca")
+        #expect(try stored() == "bca")
+    }
+
     @Test("is not disturbed by setting a member's owner to what it is")
     func sameOwner() throws {
         let book = try saveBook(["a", "b", "c"])
