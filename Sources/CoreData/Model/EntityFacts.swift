@@ -1,5 +1,7 @@
 /// What follows from a frozen model about one entity, computed once.
-struct EntityFacts {
+///
+/// A class, because it is asked for single facts on the path of every row.
+final class EntityFacts {
     /// The entity's place among all entities of the model in the order of numbers in a store: 0, 1, 2, …
     let index: Int
     /// The indexes of the entity and of all that inherit from it.

@@ -1,5 +1,5 @@
 /// What follows from a frozen model, computed once.
-struct ModelFacts {
+final class ModelFacts {
     let entitiesByName: [String: NSEntityDescription]
     let entitiesInIndexOrder: [NSEntityDescription]
     let versionHashes: [String: Data]

@@ -33,6 +33,7 @@ extension NSManagedObjectContext {
         var (inserted, updated, deleted): (Set<NSManagedObject>, Set<NSManagedObject>, Set<NSManagedObject>) = ([], [], [])
         inserted.reserveCapacity(touched.count { $0.state.intersection([.inserted, .deleted]) == .inserted })
         updated.reserveCapacity(touched.count { $0.state.isDisjoint(with: [.inserted, .deleted, .detached]) })
+        deleted.reserveCapacity(touched.count { !$0.state.isDisjoint(with: [.deleted, .detached]) })
         for object in touched {
             if !object.state.isDisjoint(with: [.deleted, .detached]) {
                 deleted.insert(object)

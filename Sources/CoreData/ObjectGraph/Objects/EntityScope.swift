@@ -10,6 +10,8 @@
     let entity: NSEntityDescription
     /// The index of the root entity: keys are unique below it.
     let root: Int
+    /// The entity's index in the model.
+    let entityIndex: Int32
     @usableFromInline let layoutID: UInt32
     // Tables of the layout, which is never freed.
     @usableFromInline nonisolated(unsafe) let ownOffsets: UnsafePointer<UInt32>
@@ -27,6 +29,7 @@
         self.shape = shape
         entity = shape.entity
         root = shape.entity.rootEntity.index
+        entityIndex = Int32(shape.entity.index)
         layoutID = shape.layout.id
         ownOffsets = shape.layout.ownOffsets
         batchOffsets = shape.layout.batchOffsets

@@ -50,7 +50,7 @@ extension NSManagedObject {
     }
 
     final var rowReference: RowReference {
-        RowReference(key: key, entity: Int32(scope.entity.index), store: scope.store)
+        scopeReference._withUnsafeGuaranteedRef { RowReference(key: key, entity: $0.entityIndex, store: $0.store) }
     }
 
     final func check(_ target: NSManagedObject?, for relationship: NSRelationshipDescription) {

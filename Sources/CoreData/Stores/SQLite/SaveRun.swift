@@ -91,7 +91,7 @@ extension SaveRun {
             var own = ContiguousArray<Int64>()
             own.reserveCapacity(group.inserts.count)
             var key = next[root] ?? 0
-            let isReferredTo = refersToOthers
+            let (isReferredTo, entity) = (refersToOthers, Int32(group.entity.index))
             for index in group.inserts.indices {
                 let known = group.inserts[index].key
                 if known > 0 {
@@ -99,7 +99,7 @@ extension SaveRun {
                     continue
                 }
                 own.append(key)
-                if isReferredTo { keys.insert(RowReference(key: key, entity: Int32(group.entity.index), store: store.number), for: known) }
+                if isReferredTo { keys.insert(RowReference(key: key, entity: entity, store: store.number), for: known) }
                 key += 1
             }
             next[root] = key
@@ -188,7 +188,7 @@ extension SaveRun {
         var unread: [Int64] = []
         for update in group.updates {
             guard let base = update.base else { unread.append(update.key); continue }
-            if let cached = newerCachedRow(group, update.key, base) {
+            if let cached = newerCachedRow(statements.root, update.key, base) {
                 note(group, update.key, cached, base.version, isStoreAhead: false)
                 continue
             }
@@ -228,7 +228,7 @@ extension SaveRun {
         }
         if connection.changes == 0 { return try noteStoreConflict(group, update.key, base.version) }
         updatedRows.append(
-            RowCache.Saved(row: update.row, key: update.key, version: version + 1, root: group.entity.rootEntity.index)
+            RowCache.Saved(row: update.row, key: update.key, version: version + 1, root: statements.root)
         )
     }
 
@@ -254,7 +254,7 @@ extension SaveRun {
                 unread.append(delete.key)
                 continue
             }
-            if let cached = newerCachedRow(group, delete.key, base) {
+            if let cached = newerCachedRow(statements.root, delete.key, base) {
                 note(group, delete.key, cached, base.version, isStoreAhead: false)
                 continue
             }
@@ -294,8 +294,7 @@ extension SaveRun {
 }
 
 extension SaveRun {
-    private func newerCachedRow(_ group: ChangeSet.Group, _ key: Int64, _ base: Row) -> Row? {
-        let root = group.entity.rootEntity.index
+    private func newerCachedRow(_ root: Int, _ key: Int64, _ base: Row) -> Row? {
         if store.cache.isNewest(base, root: root, key: key) { return nil }
         guard let cached = store.cache.row(root: root, key: key), cached.version > base.version else { return nil }
         return cached

@@ -7,6 +7,8 @@ final class SaveStatements {
 
     let entity: SQLEntity
     let shape: EntityShape
+    /// The index of the root entity in the model, under which the row cache knows the rows.
+    let root: Int
     /// The places that a row has in ordered relationships.
     let positions: [Position]
 
@@ -30,6 +32,7 @@ final class SaveStatements {
     init(_ entity: SQLEntity, shape: EntityShape, marks: OrderMarks) {
         self.entity = entity
         self.shape = shape
+        root = entity.description.rootEntity.index
         positions = shape.positionSlots.compactMap { reference, slot in
             entity.columns[shape.layout.slots[reference].name]?.orderColumn.map {
                 Position(reference: reference, slot: slot, mark: marks.mark(table: entity.table, column: $0))

@@ -15,7 +15,8 @@ struct FetchPlan {
     }
 
     let sql: String
-    /// The same statement with the rows handed to an aggregate, where no order and no limit stands in the way.
+    /// The same statement with the rows handed to an aggregate: for whole tables, which no order and no limit stands in the way of. (Setting the
+    /// aggregate up costs more than it saves where a predicate leaves few rows.)
     let sinkSQL: String?
     let parameters: [SQLiteValue]
     /// How to read a result row; only for `.rows`.
@@ -55,7 +56,7 @@ struct FetchPlan {
         text += limit.sql
         if isLimitedCount { text += ")" }
         sql = text
-        let isSink = frame.sinkSelect != nil && (order ?? "").isEmpty && limit.sql.isEmpty
+        let isSink = frame.sinkSelect != nil && query.predicate == nil && (order ?? "").isEmpty && limit.sql.isEmpty
         // The two differ in what stands before FROM only.
         sinkSQL = isSink ? frame.sinkSelect.map { $0 + text.dropFirst(frame.select.count) } : nil
         parameters = limit.parameters.isEmpty ? condition.text.parameters : condition.text.parameters + limit.parameters
