@@ -152,6 +152,24 @@ struct NotificationTests {
         #expect(did.objects(NSInsertedObjectsKey) == [first, second])
     }
 
+    @Test("of a save list what is saved, not what only changed in the latest event")
+    func notTheLatestEvent() throws {
+        let (updated, deleted, refreshed) = (tag("u"), tag("d"), tag("r"))
+        try context.save()
+        updated.label = "v"
+        context.delete(deleted)
+        context.processPendingChanges()
+        // * In the next event one changes and is set back, and one that was never saved is deleted.
+        refreshed.label = "s"
+        context.refresh(refreshed, mergeChanges: false)
+        context.delete(tag("new"))
+        let did = Notifications(.NSManagedObjectContextDidSave, from: context)
+        try context.save()
+        #expect(did.objects(NSUpdatedObjectsKey) == [updated])
+        #expect(did.objects(NSDeletedObjectsKey) == [deleted])
+        #expect(did.received.last?.userInfo?[NSInsertedObjectsKey] == nil)
+    }
+
     @Test("of a save let an observer save again what it changed")
     func savingAgain() throws {
         let tag = tag("a")

@@ -43,8 +43,8 @@ extension NSManagedObjectContext {
                 updated.insert(object)
             }
         }
-        // Objects that are gone for good must not be kept alive by a set that no save will use.
-        latestSets = (inserted, updated, deleted.contains { $0.state.contains(.detached) } ? [] : deleted)
+        // An object that has nothing to save any more is in no save, and if it is gone for good nothing may keep it alive.
+        latestSets = touched.contains { $0.state.isDisjoint(with: .pending) } ? ([], [], []) : (inserted, updated, deleted)
         var sets: [NotificationKey: Any] = [:]
         if !inserted.isEmpty { sets[.insertedObjects] = inserted }
         if !updated.isEmpty { sets[.updatedObjects] = updated }
