@@ -16,7 +16,8 @@ extension Lexicon {
         progress: @escaping (_ rows: Int) -> Void = { _ in }
     ) throws {
         guard !FileManager.default.fileExists(atPath: url.path) else {
-            throw CocoaError(.fileWriteFileExists, userInfo: [NSFilePathErrorKey: url.path])
+            let sentence = "There is a file at \(url.path) already: name another one."
+            throw CocoaError(.fileWriteFileExists, userInfo: [NSFilePathErrorKey: url.path, NSLocalizedDescriptionKey: sentence])
         }
         let workshop = url.appendingPathExtension("partial-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: workshop, withIntermediateDirectories: false)
