@@ -35,6 +35,7 @@ final class EntityFacts {
         storedProperties = (inherited?.storedProperties ?? []) + attributes + relationships.filter { !$0.isTransient && !$0.isToMany }
         transientProperties = (inherited?.transientProperties ?? []) + declared.filter(\.isTransient)
         toManyRelationships = (inherited?.toManyRelationships ?? []) + relationships.filter { !$0.isTransient && $0.isToMany }
+        for (index, relationship) in toManyRelationships.enumerated() { relationship.toManyIndex = index }
         propertiesInNameOrder = properties.sorted(by: binaryNameOrder)
     }
 }

@@ -20,8 +20,9 @@ final class EntityShape: @unchecked Sendable {
     /// By slot; nil for the positions in ordered relationships.
     let attributes: [NSAttributeDescription?]
     let toOnes: [NSRelationshipDescription?]
-    /// For each to-one slot whose inverse is ordered, the slot of the position.
-    let positionSlots: [Int: Int]
+    /// By slot: for a to-one whose inverse is ordered, the slot of the position.
+    let positionSlots: [Int?]
+    /// In the order of the entity's `toManyRelationships`, so that a subentity's begin with its parent's.
     let toManys: [NSRelationshipDescription]
     /// Null bits that a valid object has clear, in words of 32.
     let mandatoryBits: [UInt32]
@@ -41,8 +42,7 @@ final class EntityShape: @unchecked Sendable {
         layout = .interned(stored.map { EntityLayout.Slot(name: $0.name, kind: $0.kind) })
         attributes = stored.map { $0.property as? NSAttributeDescription }
         toOnes = stored.map { $0.kind == .reference ? $0.property as? NSRelationshipDescription : nil }
-        toManys = entity.properties.compactMap { $0 as? NSRelationshipDescription }
-            .filter { $0.isToMany && !$0.isTransient }.sorted { $0.name < $1.name }
+        toManys = entity.toManyRelationships
         positionSlots = Self.positionSlots(in: stored)
         mandatoryBits = Self.mandatoryBits(of: stored)
         transientAttributes = entity.properties.compactMap { $0 as? NSAttributeDescription }.filter(\.isTransient)
@@ -102,12 +102,11 @@ final class EntityShape: @unchecked Sendable {
         }
     }
 
-    private static func positionSlots(in stored: [Stored]) -> [Int: Int] {
-        var slots: [Int: Int] = [:]
-        for (slot, property) in stored.enumerated() where property.kind == .position {
-            slots[stored.firstIndex { $0.name == property.property.name } ?? slot] = slot
+    private static func positionSlots(in stored: [Stored]) -> [Int?] {
+        stored.map { property in
+            guard property.kind == .reference else { return nil }
+            return stored.firstIndex { $0.kind == .position && $0.property === property.property }
         }
-        return slots
     }
 
     private static func mandatoryBits(of stored: [Stored]) -> [UInt32] {

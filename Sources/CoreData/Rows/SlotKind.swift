@@ -49,15 +49,17 @@
 /// A set of slots.
 struct SlotMask: Hashable, Sendable {
     private var low: UInt64 = 0
-    private var high: [UInt64] = []
+    /// Nil where no slot from 64 on is in the set: nearly always, and copied for nothing.
+    private var high: [UInt64]?
 
     init() {}
     init(low: UInt64) { self.low = low }
 
-    var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
+    var isEmpty: Bool { low == 0 && high == nil }
 
     func contains(_ slot: Int) -> Bool {
         if slot < 64 { return low & (1 &<< UInt64(slot)) != 0 }
+        guard let high else { return false }
         let word = slot / 64 - 1
         return word < high.count && high[word] & (1 &<< UInt64(slot % 64)) != 0
     }
@@ -67,15 +69,20 @@ struct SlotMask: Hashable, Sendable {
             low |= 1 &<< UInt64(slot)
         } else {
             let word = slot / 64 - 1
-            while high.count <= word { high.append(0) }
-            high[word] |= 1 &<< UInt64(slot % 64)
+            var words = high ?? []
+            while words.count <= word { words.append(0) }
+            words[word] |= 1 &<< UInt64(slot % 64)
+            high = words
         }
     }
 
     mutating func remove(_ slot: Int) {
         guard contains(slot) else { return }
-        if slot < 64 { low &= ~(1 &<< UInt64(slot)) } else { high[slot / 64 - 1] &= ~(1 &<< UInt64(slot % 64)) }
-        while high.last == 0 { high.removeLast() }
+        if slot < 64 { return low &= ~(1 &<< UInt64(slot)) }
+        var words = high ?? []
+        words[slot / 64 - 1] &= ~(1 &<< UInt64(slot % 64))
+        while words.last == 0 { words.removeLast() }
+        high = words.isEmpty ? nil : words
     }
 
     mutating func formUnion(_ other: SlotMask) { other.forEach { insert($0) } }
@@ -87,6 +94,7 @@ struct SlotMask: Hashable, Sendable {
             try body(word.trailingZeroBitCount)
             word &= word - 1
         }
+        guard let high else { return }
         for (index, bits) in high.enumerated() {
             var word = bits
             while word != 0 {

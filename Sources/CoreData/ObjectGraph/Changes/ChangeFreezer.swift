@@ -55,7 +55,9 @@ struct ChangeFreezer {
     private mutating func freezeUpdate(_ object: NSManagedObject) {
         var slots = object.effectiveChanges
         // A new owner needs a new place, also where there was none before and none is known yet.
-        for (reference, position) in object.scope.shape.positionSlots where slots.contains(reference) { slots.insert(position) }
+        for case let (reference, position?) in object.scope.shape.positionSlots.enumerated() where slots.contains(reference) {
+            slots.insert(position)
+        }
         let group = group(of: object.scope)
         groups[group].updated.append(object)
         guard !slots.isEmpty || !object.changedToManys.isEmpty else { return }

@@ -24,10 +24,11 @@ extension NSManagedObject {
     /// Sets the other end, and the inverse of the old and of the new one.
     final func setTarget(_ target: NSManagedObject?, _ slot: Int) {
         let relationship = toOneRelationship(slot)
-        let old = self.target(slot)
         check(target, for: relationship)
+        guard let inverse = relationship.inverse else { return writeTarget(target, slot) }
+        let old = self.target(slot)
         writeTarget(target, slot)
-        guard old !== target, let inverse = relationship.inverse else { return }
+        guard old !== target else { return }
         old?.unlink(self, along: inverse)
         target?.link(self, along: inverse)
     }
@@ -56,18 +57,22 @@ extension NSManagedObject {
     final func check(_ target: NSManagedObject?, for relationship: NSRelationshipDescription) {
         guard let target else { return }
         precondition(
-            registeredContext != nil && target.registeredContext === registeredContext,
+            isInSameContext(as: target),
             """
             \(scope.entity.name ?? "?").\(relationship.name) was set to an object of another context. Look it up in this one: \
             context.object(with: other.objectID).
             """
         )
-        if let destination = relationship.destination {
+        if let destination = relationship.destination, destination !== target.scope.entity {
             precondition(
                 target.scope.entity.isKindOf(entity: destination),
                 "\(scope.entity.name ?? "?").\(relationship.name) takes a \(destination.name ?? "?"), not a \(target.scope.entity.name ?? "?")."
             )
         }
+    }
+
+    private func isInSameContext(as other: NSManagedObject) -> Bool {
+        !state.contains(.detached) && !other.state.contains(.detached) && scope.registry === other.scope.registry && scope.context != nil
     }
 }
 
@@ -75,27 +80,23 @@ extension NSManagedObject {
 extension NSManagedObject {
     /// The other side now refers to `object` along `relationship`, one of this object's.
     final func link(_ object: NSManagedObject, along relationship: NSRelationshipDescription) {
-        switch scope.shape.places[relationship.name] {
-        case .toOne(let slot, let relationship)?:
+        if let index = relationship.toManyIndex {
+            if contents(index).add(object) { noteToManyChange(index) }
+        } else if case .toOne(let slot, let relationship)? = scope.shape.places[relationship.name] {
             // A to-one end has one partner: the one it had loses this object.
             let previous = target(slot)
             guard previous !== object else { return }
             writeTarget(object, slot)
             if let inverse = relationship.inverse { previous?.unlink(self, along: inverse) }
-        case .toMany(let index, _)?:
-            if contents(index).add(object) { noteToManyChange(index) }
-        default: break
         }
     }
 
     /// The other side no longer refers to `object` along `relationship`, one of this object's.
     final func unlink(_ object: NSManagedObject, along relationship: NSRelationshipDescription) {
-        switch scope.shape.places[relationship.name] {
-        case .toOne(let slot, _)?:
-            if forwardedReference(slot) == object.rowReference { writeTarget(nil, slot) }
-        case .toMany(let index, _)?:
+        if let index = relationship.toManyIndex {
             if contents(index).remove(object) { noteToManyChange(index) }
-        default: break
+        } else if case .toOne(let slot, _)? = scope.shape.places[relationship.name], forwardedReference(slot) == object.rowReference {
+            writeTarget(nil, slot)
         }
     }
 

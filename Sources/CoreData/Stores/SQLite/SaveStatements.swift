@@ -33,8 +33,9 @@ final class SaveStatements {
         self.entity = entity
         self.shape = shape
         root = entity.description.rootEntity.index
-        positions = shape.positionSlots.compactMap { reference, slot in
-            entity.columns[shape.layout.slots[reference].name]?.orderColumn.map {
+        positions = shape.positionSlots.enumerated().compactMap { reference, slot in
+            guard let slot else { return nil }
+            return entity.columns[shape.layout.slots[reference].name]?.orderColumn.map {
                 Position(reference: reference, slot: slot, mark: marks.mark(table: entity.table, column: $0))
             }
         }
@@ -53,10 +54,9 @@ final class SaveStatements {
 
     /// The columns of each slot: one; two for a to-one whose target's entity must be said; the place's own.
     private static func columns(of entity: SQLEntity, _ shape: EntityShape) -> [[String]] {
-        let owners = Dictionary(shape.positionSlots.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         return shape.layout.slots.enumerated().map { slot, property in
             if property.kind == .position {
-                let owner = owners[slot].flatMap { entity.columns[shape.layout.slots[$0].name] }
+                let owner = shape.positionSlots.firstIndex(of: slot).flatMap { entity.columns[shape.layout.slots[$0].name] }
                 return owner?.orderColumn.map { [$0] } ?? []
             }
             guard let column = entity.columns[property.name] else { return [] }
