@@ -7,12 +7,16 @@ enum OrderKeys {
     ///
     /// - Complexity: O(n log n).
     static func places(for current: [Int64?]) -> [Int64] {
+        guard current.contains(where: { $0 != nil }) else { return places(forNew: current.count) }
         var places = current
         let kept = longestAscending(current)
         for index in places.indices where !kept.contains(index) { places[index] = nil }
-        guard fillGaps(&places) else { return current.indices.map { spacing * Int64($0 + 2) } }
+        guard fillGaps(&places) else { return Self.places(forNew: current.count) }
         return places.compactMap { $0 }
     }
+
+    /// The places of so many members that have none yet.
+    static func places(forNew count: Int) -> [Int64] { (0..<count).map { spacing * Int64($0 + 2) } }
 
     /// Fills each run of missing places evenly between its neighbours; false where one has no room.
     private static func fillGaps(_ places: inout [Int64?]) -> Bool {

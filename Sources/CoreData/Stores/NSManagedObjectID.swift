@@ -4,37 +4,33 @@ import Foundation
 ///
 /// Two IDs are equal when they name the same row of the same store, or the same unsaved object. Hashing and comparing are O(1).
 open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
-    // Sendable: everything is immutable but the weak reference, whose loads the runtime makes atomic.
+    // Sendable: everything is immutable.
     let reference: RowReference
-    private let entityDescription: NSEntityDescription
-    private let root: Int
-    private let storeIdentifier: String?
-    private weak var store: NSPersistentStore?
+    private let space: IDSpace
 
-    init(_ reference: RowReference, entity: NSEntityDescription, store: NSPersistentStore?) {
+    init(_ reference: RowReference, in space: IDSpace) {
         self.reference = reference
-        // An unsaved object may have been assigned to a store; that is no part of its identity.
-        let store = reference.key < 0 ? nil : store
-        self.store = store
-        entityDescription = entity
-        root = entity.rootEntity.index
-        storeIdentifier = store?.identifier
+        self.space = space
+    }
+
+    convenience init(_ reference: RowReference, entity: NSEntityDescription, store: NSPersistentStore?) {
+        self.init(reference, in: IDSpace(entity, reference.key < 0 ? nil : store))
     }
 
     /// The entity of the object itself, not the one that a fetch named.
-    public var entity: NSEntityDescription { entityDescription }
+    public var entity: NSEntityDescription { space.entity }
     /// The store that holds the object; nil for a temporary ID, and when the store is gone.
-    public var persistentStore: NSPersistentStore? { store }
+    public var persistentStore: NSPersistentStore? { space.store }
     /// Whether the object has never been saved. The save replaces its ID by a permanent one.
     public var isTemporaryID: Bool { reference.key < 0 }
 
     /// `x-coredata://STORE-UUID/Entity/p1`, or `x-coredata:///Entity/tUUID` for a temporary ID. Only the first can be turned back.
     public func uriRepresentation() -> URL {
-        let name = entityDescription.name ?? ""
+        let name = space.entity.name ?? ""
         let text =
             isTemporaryID
             ? "x-coredata:///\(name)/t\(Self.temporaryUUID(reference.key))"
-            : "x-coredata://\(storeIdentifier ?? "")/\(name)/p\(reference.key)"
+            : "x-coredata://\(space.storeIdentifier ?? "")/\(name)/p\(reference.key)"
         // Entity names are letters, digits and underscores; others are escaped, after which every text of these forms is a URL.
         return URL(string: text) ?? URL(string: text.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? "x-coredata:///")!
     }
@@ -51,14 +47,13 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSManagedObjectID else { return false }
         if self === other { return true }
-        return reference.key == other.reference.key && root == other.root && storeIdentifier == other.storeIdentifier
-            && entityDescription.rootEntity.name == other.entityDescription.rootEntity.name
+        return reference.key == other.reference.key && (space === other.space || space == other.space)
     }
 
     open override var hash: Int {
         var hasher = Hasher()
         hasher.combine(reference.key)
-        hasher.combine(root)
+        hasher.combine(space.root)
         return hasher.finalize()
     }
 
@@ -66,6 +61,29 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     open override var description: String { "0x\(String(reference.key, radix: 16)) <\(uriRepresentation().absoluteString)>" }
+}
+
+/// What the IDs of one entity's objects in one store have in common.
+// Sendable: everything is immutable but the weak reference, whose loads the runtime makes atomic.
+final class IDSpace: Equatable, @unchecked Sendable {
+    let entity: NSEntityDescription
+    let root: Int
+    let storeIdentifier: String?
+    private(set) weak var store: NSPersistentStore?
+
+    /// - Parameter store: nil for temporary IDs: an unsaved object may have been assigned to a store, but that is no part of its identity.
+    init(_ entity: NSEntityDescription, _ store: NSPersistentStore?) {
+        self.entity = entity
+        self.store = store
+        root = entity.rootEntity.index
+        storeIdentifier = store?.identifier
+    }
+
+    /// Whether equal keys mean the same row in both.
+    static func == (left: IDSpace, right: IDSpace) -> Bool {
+        left.root == right.root && left.storeIdentifier == right.storeIdentifier
+            && left.entity.rootEntity.name == right.entity.rootEntity.name
+    }
 }
 
 /// Something that stands for a row, in a predicate: an object ID, or an object of any layer above.

@@ -24,8 +24,9 @@ struct ChangeFreezer {
     }
 
     private mutating func group(of scope: EntityScope) -> Int {
-        if let last = groups.indices.last, groups[last].scope === scope { return last }
-        if let index = indexes[ObjectIdentifier(scope)] { return index }
+        // Few groups are searched: objects of several entities mostly come mixed.
+        let found = groups.count <= 8 ? groups.lastIndex { $0.scope === scope } : indexes[ObjectIdentifier(scope)]
+        if let found { return found }
         groups.append(Objects(scope: scope))
         changes.groups.append(ChangeSet.Group(entity: scope.entity, store: scope.store))
         indexes[ObjectIdentifier(scope)] = groups.count - 1
@@ -60,7 +61,7 @@ struct ChangeFreezer {
         }
         let group = group(of: object.scope)
         groups[group].updated.append(object)
-        guard !slots.isEmpty || !object.changedToManys.isEmpty else { return }
+        guard !slots.isEmpty || object.hasChangedToManys else { return }
         let base = object.state.contains(.rowless) ? nil : object.committedRow
         // The version advances, and with it the row in the cache: it must be one that this save may write.
         if base != nil, !object.state.contains(.ownRow) { object.takeOwnRow() }
@@ -73,7 +74,7 @@ struct ChangeFreezer {
 extension ChangeFreezer {
     private mutating func noteToManys(of object: NSManagedObject) {
         guard object.existingExtras != nil else { return }
-        for (index, contents) in object.changedToManys {
+        object.forEachChangedToMany { index, contents in
             let relationship = object.scope.shape.toManys[index]
             if relationship.isOrdered, !object.state.contains(.deleted) { ordered.append((object, index, contents)) }
             if Self.writesLinks(relationship) { noteLinks(object, relationship, contents) }
@@ -108,15 +109,18 @@ extension ChangeFreezer {
     private mutating func placeMembers(of owner: NSManagedObject, _ index: Int, _ contents: ToManyContents) {
         let relationship = owner.scope.shape.toManys[index]
         guard let members = contents.members?.array else { return append(contents.added.array, relationship) }
-        let places = OrderKeys.places(for: members.map { contents.positions[ObjectIdentifier($0)] })
+        let known = contents.places
+        let places = known.map { known in OrderKeys.places(for: members.map { known[$0] }) } ?? OrderKeys.places(forNew: members.count)
+        let slots = members.first.flatMap { Self.slots($0, relationship) }
         var beside: [(member: RowReference, position: Int64)] = []
         for (member, place) in zip(members, places) {
             // A row that is written anyway says its place, even the one it had: setting its owner has erased that.
-            if Self.place(member, relationship, place) || contents.positions[ObjectIdentifier(member)] == place { continue }
+            if let slots, Self.place(member, slots, place) { continue }
+            if let known, known[member] == place { continue }
             beside.append((member.rowReference, place))
         }
         // Known places only once they are written: this save may fail, or need another round.
-        contents.newPositions = Dictionary(zip(members.lazy.map { ObjectIdentifier($0) }, places), uniquingKeysWith: { first, _ in first })
+        contents.newPlaces = MemberPlaces(members, at: places)
         guard !beside.isEmpty else { return }
         changes.positions.append(ChangeSet.PositionChange(relationship: relationship, owner: owner.rowReference, places: beside))
     }
@@ -129,13 +133,17 @@ extension ChangeFreezer {
         }
     }
 
-    private static func place(_ member: NSManagedObject, _ relationship: NSRelationshipDescription, _ place: Int64) -> Bool {
-        guard let inverse = relationship.inverse, !inverse.isToMany,
-            case .toOne(let slot, _)? = member.scope.shape.places[inverse.name],
-            let position = member.scope.shape.positionSlots[slot],
-            member.state.contains(.inserted) || member.isChanged(slot), !member.state.contains(.sharedRow)
-        else { return false }
-        member.write(.integer(place), position)
+    /// The slots of a member that say its owner and its place there: the same in all members, also in those of subentities.
+    private static func slots(_ member: NSManagedObject, _ relationship: NSRelationshipDescription) -> (owner: Int, place: Int)? {
+        guard let inverse = relationship.inverse, case .toOne(let owner, _)? = member.scope.shape.places[inverse.name],
+            let place = member.scope.shape.positionSlots[owner]
+        else { return nil }
+        return (owner, place)
+    }
+
+    private static func place(_ member: NSManagedObject, _ slots: (owner: Int, place: Int), _ place: Int64) -> Bool {
+        guard !member.state.contains(.sharedRow), member.state.contains(.inserted) || member.isChanged(slots.owner) else { return false }
+        member.write(place, slots.place)
         return true
     }
 }

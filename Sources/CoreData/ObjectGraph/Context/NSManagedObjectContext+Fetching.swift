@@ -109,7 +109,9 @@ extension NSManagedObjectContext {
             return try fetchObjects(request, entity).map(\.objectID)
         }
         let entities = parentSource.managedObjectModel.entitiesInIndexOrder
-        return references.map { NSManagedObjectID($0, entity: entities[Int($0.entity)], store: store(numbered: $0.store)) }
+        return references.map {
+            NSManagedObjectID($0, in: registry.scope(of: entities[Int($0.entity)], store: $0.store).ids(temporary: false))
+        }
     }
 
     private func count<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> Int {

@@ -24,11 +24,15 @@ extension NSManagedObjectContext {
     }
 
     @inline(never) private func findScopeForInsertion(of entity: NSEntityDescription) -> EntityScope {
-        let own = ownEntity(entity)
-        precondition(!own.isAbstract, "\(own.name ?? "?") is an abstract entity: insert an object of one of its subentities.")
-        let scope = registry.scope(of: own, store: 0)
+        let scope = registry.knownScope(of: entity, store: 0) ?? makeScopeForInsertion(of: entity)
         (insertionEntity, insertionScope) = (entity, scope)
         return scope
+    }
+
+    private func makeScopeForInsertion(of entity: NSEntityDescription) -> EntityScope {
+        let own = ownEntity(entity)
+        precondition(!own.isAbstract, "\(own.name ?? "?") is an abstract entity: insert an object of one of its subentities.")
+        return registry.scope(of: own, store: 0)
     }
 
     /// Lists a new object and tells it.

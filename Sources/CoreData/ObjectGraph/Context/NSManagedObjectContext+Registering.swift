@@ -137,7 +137,8 @@ extension NSManagedObjectContext {
             let members = stored[owner.key] ?? []
             let contents = owner.contents(index)
             contents.realize(members.map(\.object), isOrdered: relationship.isOrdered)
-            for case let (object, position?) in members { contents.positions[ObjectIdentifier(object)] = position }
+            let placed = members.filter { $0.position != nil }
+            if !placed.isEmpty { contents.places = MemberPlaces(placed.map(\.object), at: placed.compactMap(\.position)) }
         }
     }
 

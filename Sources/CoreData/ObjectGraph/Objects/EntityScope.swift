@@ -17,6 +17,9 @@
     @usableFromInline nonisolated(unsafe) let ownOffsets: UnsafePointer<UInt32>
     @usableFromInline nonisolated(unsafe) let batchOffsets: UnsafePointer<UInt32>
     let objectClass: NSManagedObject.Type
+    // NB: not checked for exclusive access: used on the context's queue only.
+    @exclusivity(unchecked) private var temporaryIDs: IDSpace?
+    @exclusivity(unchecked) private var permanentIDs: IDSpace?
     /// What the initialiser of an object that a row stands behind is handed.
     let construction: ManagedObjectConstruction
     /// Whether validation is more than mandatory values and numbers: predicates, counts, rules of the class.
@@ -39,4 +42,13 @@
     }
 
     var context: NSManagedObjectContext? { registry?.context }
+
+    /// What the IDs of the scope's objects have in common.
+    func ids(temporary: Bool) -> IDSpace {
+        let space = temporary ? temporaryIDs : permanentIDs
+        if let space { return space }
+        let made = IDSpace(entity, temporary ? nil : context?.store(numbered: store))
+        if temporary { temporaryIDs = made } else if made.store != nil { permanentIDs = made }
+        return made
+    }
 }

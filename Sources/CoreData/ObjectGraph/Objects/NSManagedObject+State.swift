@@ -9,7 +9,7 @@ extension NSManagedObject {
     /// The object's identity: temporary until its first save, when it is replaced by a permanent one.
     public final var objectID: NSManagedObjectID {
         if let id = existingExtras?.objectID { return id }
-        let id = NSManagedObjectID(rowReference, entity: scope.entity, store: registeredContext?.store(numbered: scope.store))
+        let id = NSManagedObjectID(rowReference, in: scope.ids(temporary: key < 0))
         extras.objectID = id
         return id
     }
@@ -25,7 +25,7 @@ extension NSManagedObject {
     /// Whether a persistent property differs from what was last fetched or saved. Fires no fault.
     public final var hasPersistentChangedValues: Bool {
         if state.contains(.inserted) { return true }
-        return !effectiveChanges.isEmpty || changedToManys.first(where: { _ in true }) != nil
+        return !effectiveChanges.isEmpty || hasChangedToManys
     }
 
     /// The changed slots whose values differ from the committed row.
@@ -38,19 +38,19 @@ extension NSManagedObject {
         return effective
     }
 
-    final var changedToManys: [(index: Int, contents: ToManyContents)] {
-        guard let extras = existingExtras else { return [] }
-        return extras.toMany.enumerated().compactMap { index, contents in
-            contents.flatMap { $0.hasChanges ? (index, $0) : nil }
-        }
+    final func forEachChangedToMany(_ body: (Int, ToManyContents) -> Void) {
+        guard let toMany = existingExtras?.toMany else { return }
+        for (index, contents) in toMany.enumerated() { if let contents, contents.hasChanges { body(index, contents) } }
     }
+
+    final var hasChangedToManys: Bool { existingExtras?.toMany.contains { $0?.hasChanges == true } ?? false }
 
     /// The persistent properties that differ from what was last fetched or saved, with their new values; nil as `NSNull`.
     public final func changedValues() -> [String: Any] {
         var values: [String: Any] = [:]
         let changes = state.contains(.inserted) ? changedSlots : effectiveChanges
         changes.forEach { noteValue(of: $0, in: &values) }
-        for (index, _) in changedToManys { noteMembers(of: index, in: &values) }
+        forEachChangedToMany { index, _ in noteMembers(of: index, in: &values) }
         return values
     }
 

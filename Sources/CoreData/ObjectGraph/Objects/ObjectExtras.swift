@@ -1,20 +1,56 @@
 /// What only some objects need, made on demand.
+// NB: not checked for exclusive access: it belongs to an object, which is confined to its context's queue, and no access spans a call to
+// user code.
 final class ObjectExtras {
     /// What the object's `owner` would be without this: a `RowBatch` or an `OwnRow`.
-    var rowOwner: AnyObject
-    var objectID: NSManagedObjectID?
-    /// Slots from 31 on changed in that event; the object's own word has the others.
-    var highChanges = SlotMask()
+    @exclusivity(unchecked) var rowOwner: AnyObject
+    @exclusivity(unchecked) var objectID: NSManagedObjectID?
     /// To-many relationships that have been touched, by their index in the shape.
-    var toMany: [ToManyContents?] = []
-    /// Transient attributes.
-    var transients: [String: Any] = [:]
-    /// Slots changed since the last save in events before the one that the object changed in last.
-    var changesBeforeEvent = SlotMask()
-    /// To-many relationships changed in that event, by their index in the shape.
-    var toManysOfEvent = SlotMask()
-    /// Relationship values between `willChangeValue(forKey:)` and `didChangeValue(forKey:)`.
-    var valuesBeforeChange: [String: Any] = [:]
+    @exclusivity(unchecked) var toMany: [ToManyContents?] = []
+    /// To-many relationships changed in the last event that changed the object, by their index in the shape.
+    @exclusivity(unchecked) var toManysOfEvent = SlotMask()
+    @exclusivity(unchecked) private var rarities: Rarities?
 
     init(rowOwner: AnyObject) { self.rowOwner = rowOwner }
+
+    /// What hardly any object needs.
+    private final class Rarities {
+        var highChanges = SlotMask()
+        var changesBeforeEvent = SlotMask()
+        var transients: [String: Any] = [:]
+        var valuesBeforeChange: [String: Any] = [:]
+    }
+
+    private var madeRarities: Rarities {
+        if let rarities { return rarities }
+        let made = Rarities()
+        rarities = made
+        return made
+    }
+}
+
+extension ObjectExtras {
+    /// Slots from 31 on changed in that event; the object's own word has the others.
+    var highChanges: SlotMask {
+        get { rarities?.highChanges ?? SlotMask() }
+        set { if rarities != nil || !newValue.isEmpty { madeRarities.highChanges = newValue } }
+    }
+
+    /// Slots changed since the last save in events before the one that the object changed in last.
+    var changesBeforeEvent: SlotMask {
+        get { rarities?.changesBeforeEvent ?? SlotMask() }
+        set { if rarities != nil || !newValue.isEmpty { madeRarities.changesBeforeEvent = newValue } }
+    }
+
+    /// Transient attributes.
+    var transients: [String: Any] {
+        get { rarities?.transients ?? [:] }
+        set { if rarities != nil || !newValue.isEmpty { madeRarities.transients = newValue } }
+    }
+
+    /// Relationship values between `willChangeValue(forKey:)` and `didChangeValue(forKey:)`.
+    var valuesBeforeChange: [String: Any] {
+        get { rarities?.valuesBeforeChange ?? [:] }
+        set { if rarities != nil || !newValue.isEmpty { madeRarities.valuesBeforeChange = newValue } }
+    }
 }

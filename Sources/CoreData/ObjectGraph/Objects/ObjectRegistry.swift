@@ -39,6 +39,12 @@ final class ObjectRegistry: @unchecked Sendable {
         return scope
     }
 
+    /// The scope of an entity, of this or another model, where it is one that has been made.
+    func knownScope(of entity: NSEntityDescription, store: Int32) -> EntityScope? {
+        guard Int(store) < scopes.count, let index = entity.facts?.index, index < entityCount else { return nil }
+        return scopes[Int(store)][index].flatMap { $0.entity === entity ? $0 : nil }
+    }
+
     /// The live object of a key.
     func object(store: Int32, root: Int, key: Int64) -> NSManagedObject? {
         guard Int(store) < tables.count else { return nil }

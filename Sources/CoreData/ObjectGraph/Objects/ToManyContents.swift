@@ -1,18 +1,20 @@
 /// What one object's to-many relationship holds: the unsaved difference to the store, and the whole once it has been read.
+// NB: not checked for exclusive access: it belongs to an object, which is confined to its context's queue, and no access spans a call to
+// user code.
 final class ToManyContents {
     /// All members, or nil while the store's part has not been read.
-    var members: MemberList?
+    @exclusivity(unchecked) var members: MemberList?
     /// What was put in and taken out since the last save. Empty while the owner itself is new: then everything was put in.
-    var added = MemberList()
-    var removed = MemberList()
+    @exclusivity(unchecked) var added = MemberList()
+    @exclusivity(unchecked) var removed = MemberList()
     /// Whether members were put elsewhere than at the end, so that places must be written anew.
-    var isReordered = false
-    /// The places of the members in the store, by identity; for ordered relationships that have been read.
-    var positions: [ObjectIdentifier: Int64] = [:]
+    @exclusivity(unchecked) var isReordered = false
+    /// The places of the members in the store; nil but for ordered relationships that have been read or saved.
+    @exclusivity(unchecked) var places: MemberPlaces?
     /// The places that the save under way writes.
-    var newPositions: [ObjectIdentifier: Int64]?
+    @exclusivity(unchecked) var newPlaces: MemberPlaces?
     /// Whether the owner has never been saved.
-    var ownerIsNew: Bool
+    @exclusivity(unchecked) var ownerIsNew: Bool
 
     init(ownerIsNew: Bool) {
         self.ownerIsNew = ownerIsNew
@@ -73,16 +75,15 @@ final class ToManyContents {
     var committed: [NSManagedObject]? {
         if ownerIsNew { return [] }
         let known = members.map { $0.array.filter { !added.contains($0) } + removed.array }
-        return positions.isEmpty ? known : known?.sorted { position(of: $0) < position(of: $1) }
+        guard let places else { return known }
+        return known?.sorted { places[$0] ?? .max < places[$1] ?? .max }
     }
-
-    private func position(of object: NSManagedObject) -> Int64 { positions[ObjectIdentifier(object)] ?? .max }
 
     /// The difference is in the store now.
     func didSave() {
         (added, removed) = (MemberList(), MemberList())
         (isReordered, ownerIsNew) = (false, false)
-        if let newPositions { positions = newPositions }
-        newPositions = nil
+        if let newPlaces { places = newPlaces }
+        newPlaces = nil
     }
 }
