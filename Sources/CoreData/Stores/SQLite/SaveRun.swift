@@ -119,7 +119,8 @@ extension SaveRun {
                 do {
                     try insert(group, keys, next..<end, many, statements, writer)
                 } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
-                    // One of fifty is to blame: row by row, the statement that fails says which.
+                    // The rows before the one to blame are in: on its own, it fails again and is named.
+                    next += connection.changes
                     break
                 }
                 next = end

@@ -22,8 +22,10 @@ final class SaveStatements {
     let steps: ContiguousArray<StatementWriter.Step>
     private let insertHead: String
     private let insertRow: String
-    private(set) lazy var insertOne = insertHead + insertRow
-    private(set) lazy var insertMany = insertHead + Array(repeating: insertRow, count: Self.rowsPerInsert).joined(separator: ",")
+    private(set) lazy var insertOne = "INSERT \(insertHead)\(insertRow)"
+    // NB: OR FAIL, so that the rows before one that breaks a constraint stay. A statement that has to take several rows back keeps the old
+    // content of every page that it changes, in a temporary file: with indexes, that is many times what it writes.
+    private(set) lazy var insertMany = "INSERT OR FAIL \(insertHead)" + Array(repeating: insertRow, count: Self.rowsPerInsert).joined(separator: ",")
     private var updates: [SlotMask: (sql: String, steps: ContiguousArray<StatementWriter.Step>)] = [:]
     private let columns: [[String]]
 
@@ -47,7 +49,7 @@ final class SaveStatements {
             }
         )
         let names = (["Z_PK", "Z_ENT", "Z_OPT"] + columns.joined()).joined(separator: ", ")
-        insertHead = "INSERT INTO \(entity.table)(\(names)) VALUES"
+        insertHead = "INTO \(entity.table)(\(names)) VALUES"
         let places = Array(repeating: "?", count: columns.reduce(0) { $0 + $1.count })
         insertRow = "(" + (["?", "\(entity.number)", "1"] + places).joined(separator: ",") + ")"
     }
