@@ -147,7 +147,8 @@ extension NSPersistentStoreCoordinator: GraphParent {
         for store in persistentStores.compactMap({ $0 as? SQLiteStore }) where store.changedMetadata != nil && !store.isReadOnly {
             parts[store.number, default: StoreChanges()] = parts[store.number] ?? StoreChanges()
         }
-        return try parts.sorted { $0.key < $1.key }.map { (try sqliteStore($0.key), $0.value) }
+        // In the same order whichever coordinator saves: each store is waited for while those before it are held.
+        return try parts.map { (try sqliteStore($0.key), $0.value) }.sorted { $0.0.lock.identity < $1.0.lock.identity }
     }
 
     /// The stores that new objects go to, for owners that are new themselves. Empty where no link needs it.

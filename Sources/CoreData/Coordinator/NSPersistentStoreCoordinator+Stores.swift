@@ -1,8 +1,11 @@
 import Foundation
-import SQLiteDriver
 
 extension NSPersistentStoreCoordinator {
     /// Opens a store, or makes it, and adds it.
+    ///
+    /// A store of type `NSInMemoryStoreType` is a new one, empty, unless the URL is another one's: its `url` says where it is, and whoever adds
+    /// a store of that type there gets the same store, on any coordinator of the process. It lasts until the last of them lets go of it;
+    /// what is added there later is empty again. Any other URL is not even looked at, nor are options that are about files.
     ///
     /// - Throws: a `CocoaError`: 134000 unknown type, 134080 added already or cannot be opened, 134100 of another model, 259 no database,
     ///   and others by their cause. A file that was there is untouched.
@@ -13,31 +16,21 @@ extension NSPersistentStoreCoordinator {
         at storeURL: URL?,
         options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
-        guard storeType == NSSQLiteStoreType else {
-            throw CocoaError.coreData(.persistentStoreInvalidType, "There are no stores of type \"\(storeType)\".")
-        }
-        guard let storeURL, storeURL.isFileURL else {
-            throw CocoaError.coreData(.persistentStoreOpen, "A store of type \(storeType) needs the URL of a file.")
-        }
-        guard persistentStore(for: storeURL) == nil else {
-            throw CocoaError.coreData(
-                .persistentStoreOpen,
-                "The store at \(storeURL.path) was added to this coordinator already.",
-                userInfo: [NSFilePathErrorKey: storeURL.path]
-            )
-        }
+        let place = try StorePlace(type: storeType, url: storeURL)
+        // NB: SQLite must never open one file by two names: each would have a log of its own.
+        if persistentStore(for: place.url) != nil || has(place.identity) { throw Self.addedAlready(place.url) }
         let number = stores.withLock {
             $0.lastNumber += 1
             return $0.lastNumber
         }
         let store = try SQLiteStore.open(
-            storeURL,
+            place,
             model: managedObjectModel,
             number: number,
             configurationName: configuration,
             options: options
         )
-        add(store)
+        try add(store)
         return store
     }
 
@@ -51,13 +44,35 @@ extension NSPersistentStoreCoordinator {
         try addPersistentStore(ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
     }
 
-    private func add(_ store: NSPersistentStore) {
-        stores.withLock { $0.all.append(store) }
+    private func has(_ identity: DatabaseIdentity?) -> Bool {
+        identity != nil && persistentStores.contains { ($0 as? SQLiteStore)?.lock.identity == identity }
+    }
+
+    /// - Throws: `CocoaError` 134080 where the same database was added meanwhile; the store is closed then.
+    private func add(_ store: SQLiteStore) throws {
         store.owner = self
+        let isNew = stores.withLock { stores in
+            guard !stores.all.contains(where: { ($0 as? SQLiteStore)?.lock === store.lock }) else { return false }
+            stores.all.append(store)
+            return true
+        }
+        guard isNew else {
+            store.owner = nil
+            store.close()
+            throw Self.addedAlready(store.url)
+        }
         NotificationCenter.default.post(
             name: .NSPersistentStoreCoordinatorStoresDidChange,
             object: self,
             userInfo: [NSAddedPersistentStoresKey: [store]]
+        )
+    }
+
+    private static func addedAlready(_ url: URL?) -> CocoaError {
+        .coreData(
+            .persistentStoreOpen,
+            "The store at \(url?.path ?? "?") was added to this coordinator already.",
+            userInfo: url.map { [NSFilePathErrorKey: $0.path] } ?? [:]
         )
     }
 
@@ -81,29 +96,16 @@ extension NSPersistentStoreCoordinator {
 
     /// Empties the store at a place, and removes its files where nobody has them open. Does nothing where there is none.
     ///
-    /// Emptied through SQLite, so that other connections, in this process or another, see an empty file rather than a broken one.
+    /// Emptied through SQLite, so that other connections, in this process or another, see an empty database rather than a broken one.
     ///
     /// - Throws: a `CocoaError` where the file is no database (unless `NSPersistentStoreForceDestroyOption` is set) or cannot be written.
     public func destroyPersistentStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil) throws {
-        guard storeType == NSSQLiteStoreType else {
-            throw CocoaError.coreData(.persistentStoreInvalidType, "There are no stores of type \"\(storeType)\".")
-        }
-        guard FileManager.default.fileExists(atPath: url.path) else { return }
+        guard let place = try StorePlace.existing(type: storeType, url: url) else { return }
         if let store = persistentStore(for: url) { try remove(store) }
-        do {
-            let connection = try Connection(path: url.path, mode: .readWrite)
-            defer { connection.close() }
-            connection.setBusyTimeout(seconds: StoreOptions.number(options?[NSPersistentStoreTimeoutOption]) ?? SQLiteStore.defaultTimeout)
-            let isForced = StoreOptions.flag(options?[NSPersistentStoreForceDestroyOption])
-            if !isForced { _ = try connection.rows("PRAGMA schema_version") }
-            try connection.empty()
-        } catch let error as SQLiteError {
-            throw CocoaError(error, url: url, doing: "destroy the store")
-        }
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            let path = url.path + suffix
-            if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
-        }
+        try place.destroy(
+            timeout: StoreOptions.number(options?[NSPersistentStoreTimeoutOption]) ?? SQLiteStore.defaultTimeout,
+            isForced: StoreOptions.flag(options?[NSPersistentStoreForceDestroyOption])
+        )
     }
 
     public func destroyPersistentStore(at url: URL, type storeType: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil) throws
@@ -119,21 +121,10 @@ extension NSPersistentStoreCoordinator {
         at url: URL,
         options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
-        guard FileManager.default.fileExists(atPath: url.path) else {
+        guard let place = try StorePlace.existing(type: storeType, url: url) else {
             throw CocoaError.coreData(.fileReadNoSuchFile, "There is no store at \(url.path).", userInfo: [NSFilePathErrorKey: url.path])
         }
-        do {
-            let connection = try StoreFile.readOnlyConnection(url)
-            defer { connection.close() }
-            if let metadata = try StoreMetadata.read(from: connection) { return metadata.dictionary }
-        } catch let error as SQLiteError {
-            throw CocoaError(error, url: url, doing: "read metadata")
-        }
-        throw CocoaError.coreData(
-            .persistentStoreIncompatibleSchema,
-            "\(url.path) is not a Core Data store.",
-            userInfo: [NSFilePathErrorKey: url.path]
-        )
+        return try place.metadata().dictionary
     }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The options of a store that concern its file, understood.
+/// The options of a store that concern its database, understood.
 struct StoreOptions: Sendable {
     let isReadOnly: Bool
     let ignoresVersions: Bool
@@ -10,13 +10,17 @@ struct StoreOptions: Sendable {
     /// All other pragmas, by name.
     let pragmas: [(name: String, value: String)]
 
+    /// Whether changes go to a log first: readers then see the last commit, and wait for nobody.
+    var hasLog: Bool { journalMode.uppercased() == "WAL" }
+
+    /// - Parameter isInMemory: whether there is no file, so that pragmas, which are about it, do not count.
     /// - Throws: `CocoaError` 134080 for pragmas that are none.
-    init(_ options: [AnyHashable: Any]?) throws {
+    init(_ options: [AnyHashable: Any]?, isInMemory: Bool) throws {
         isReadOnly = Self.flag(options?[NSReadOnlyPersistentStoreOption])
         ignoresVersions = Self.flag(options?[NSIgnorePersistentStoreVersioningOption])
         timeout = Self.number(options?[NSPersistentStoreTimeoutOption]) ?? SQLiteStore.defaultTimeout
-        var pragmas = try Self.pragmas(options?[NSSQLitePragmasOption])
-        journalMode = pragmas.removeValue(forKey: "journal_mode") ?? "WAL"
+        var pragmas = try isInMemory ? [:] : Self.pragmas(options?[NSSQLitePragmasOption])
+        journalMode = pragmas.removeValue(forKey: "journal_mode") ?? (isInMemory ? "MEMORY" : "WAL")
         let size = pragmas.removeValue(forKey: "page_size") ?? "4096"
         guard let size = Int(size) else { throw Self.unusable("page_size", size) }
         pageSize = size

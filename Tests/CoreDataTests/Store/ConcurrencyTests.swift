@@ -5,16 +5,27 @@ import Testing
 
 @Suite("Contexts on several threads")
 struct ConcurrencyTests {
-    @Test("insert, fetch and save on one coordinator without losing anything")
-    func oneCoordinator() throws {
-        let library = try Library()
+    @Test("insert, fetch and save on one coordinator without losing anything", arguments: StoreKind.allCases)
+    func oneCoordinator(kind: StoreKind) throws {
+        let library = try Library(kind)
         try run(library) { library.newContext() }
     }
 
-    @Test("insert, fetch and save on a coordinator each without losing anything")
-    func severalCoordinators() throws {
-        let library = try Library()
+    @Test("insert, fetch and save on a coordinator each without losing anything", arguments: StoreKind.allCases)
+    func severalCoordinators(kind: StoreKind) throws {
+        let library = try Library(kind)
         try run(library, rounds: 40) { try library.separateContext() }
+    }
+
+    @Test("insert, fetch and save on two coordinators, four threads on each, without losing anything", arguments: StoreKind.allCases)
+    func twoCoordinators(kind: StoreKind) throws {
+        let library = try Library(kind)
+        let coordinators = [library.coordinator, try library.separateCoordinator()]
+        var next = 0
+        try run(library, rounds: 100) {
+            next += 1
+            return Library.context(on: coordinators[next % 2])
+        }
     }
 
     private func run(_ library: Library, rounds: Int = 200, _ makeContext: () throws -> NSManagedObjectContext) throws {

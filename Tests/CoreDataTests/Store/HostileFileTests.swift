@@ -3,23 +3,21 @@ import Testing
 
 @testable import CoreData
 
-@Suite("A file that others wrote into")
+@Suite("A store that others wrote into")
 struct HostileFileTests {
-    let library: Library
-
-    init() throws {
-        library = try Library()
+    private func makeLibrary(_ kind: StoreKind) throws -> Library {
+        let library = try Library(kind)
         let (person, author, book) = (Person(context: library.context), Author(context: library.context), Book(context: library.context))
         (person.name, author.name, author.penName, book.title) = ("person", "author", "pen", "book")
         book.author = author
         try library.context.save()
+        return library
     }
 
-    private func write(_ sql: String) throws { _ = try Shell.sqlite(library.url, sql) }
-
-    @Test("with a reference to a row of another entity gives an object without values, whoever came first")
-    func wrongTarget() throws {
-        try write("UPDATE ZBOOK SET ZAUTHOR = (SELECT Z_PK FROM ZPERSON WHERE ZNAME = 'person')")
+    @Test("with a reference to a row of another entity gives an object without values, whoever came first", arguments: StoreKind.allCases)
+    func wrongTarget(kind: StoreKind) throws {
+        let library = try makeLibrary(kind)
+        _ = try library.sql("UPDATE ZBOOK SET ZAUTHOR = (SELECT Z_PK FROM ZPERSON WHERE ZNAME = 'person')")
         for comesFirst in [true, false] {
             let context = try library.separateContext()
             let people = comesFirst ? try context.all(Person.self, "Person") : []
@@ -33,8 +31,9 @@ struct HostileFileTests {
         }
     }
 
-    @Test("with a URI that names the wrong entity finds nothing, and harms nothing")
-    func wrongURI() throws {
+    @Test("with a URI that names the wrong entity finds nothing, and harms nothing", arguments: StoreKind.allCases)
+    func wrongURI(kind: StoreKind) throws {
+        let library = try makeLibrary(kind)
         let context = try library.separateContext()
         let coordinator = try #require(context.persistentStoreCoordinator)
         let keys = try library.sql("SELECT group_concat(Z_PK) FROM (SELECT Z_PK FROM ZPERSON ORDER BY ZNAME)").split(separator: ",")
@@ -49,17 +48,19 @@ struct HostileFileTests {
         #expect(try Set(context.all(Person.self, "Person").map(\.name)) == ["person", "author"])
     }
 
-    @Test("with a row of no entity throws, and does not trap")
-    func unknownEntity() throws {
-        try write("UPDATE ZPERSON SET Z_ENT = 99 WHERE ZNAME = 'person'")
+    @Test("with a row of no entity throws, and does not trap", arguments: StoreKind.allCases)
+    func unknownEntity(kind: StoreKind) throws {
+        let library = try makeLibrary(kind)
+        _ = try library.sql("UPDATE ZPERSON SET Z_ENT = 99 WHERE ZNAME = 'person'")
         cocoaError(134020) { try library.separateContext().all(Person.self, "Person") }
-        try write("UPDATE ZPERSON SET Z_ENT = NULL WHERE ZNAME = 'person'")
+        _ = try library.sql("UPDATE ZPERSON SET Z_ENT = NULL WHERE ZNAME = 'person'")
         cocoaError(134020) { try library.separateContext().all(Person.self, "Person") }
     }
 
-    @Test("with values of other types than the columns' is read somehow")
-    func wrongTypes() throws {
-        try write(
+    @Test("with values of other types than the columns' is read somehow", arguments: StoreKind.allCases)
+    func wrongTypes(kind: StoreKind) throws {
+        let library = try makeLibrary(kind)
+        _ = try library.sql(
             """
             UPDATE ZBOOK SET ZTITLE = x'ff00fe41', ZPAGES = 99999999999, ZPRICE = 'abc', ZPUBLISHED = 'x', ZISLENT = 7, ZCOVER = 'text', ZISBN = x'01',
             ZCOPIES = 1.5, ZWEIGHT = 1e300, ZAUTHOR = 'nobody'
@@ -76,9 +77,10 @@ struct HostileFileTests {
         #expect(try library.sql("SELECT ZTITLE FROM ZBOOK") == "mended")
     }
 
-    @Test("with references to rows that are gone gives objects without values")
-    func dangling() throws {
-        try write("DELETE FROM ZPERSON; INSERT INTO Z_1TAGS VALUES(1, 77)")
+    @Test("with references to rows that are gone gives objects without values", arguments: StoreKind.allCases)
+    func dangling(kind: StoreKind) throws {
+        let library = try makeLibrary(kind)
+        _ = try library.sql("DELETE FROM ZPERSON; INSERT INTO Z_1TAGS VALUES(1, 77)")
         let context = try library.separateContext()
         let book = try #require(try context.all(Book.self, "Book").first)
         #expect(book.author?.name == nil)

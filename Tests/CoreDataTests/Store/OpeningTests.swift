@@ -7,6 +7,7 @@ import Testing
 @Suite("Opening a store")
 struct OpeningTests {
     let folder: TemporaryFolder
+    /// Of a store in a file.
     let url: URL
 
     init() throws {
@@ -14,10 +15,12 @@ struct OpeningTests {
         url = folder.file()
     }
 
-    @Test("makes a new file with Core Data's schema, pages, vacuum and journal mode")
-    func newFile() throws {
+    @Test("makes a new database with Core Data's schema, pages, vacuum and journal mode", arguments: StoreKind.allCases)
+    func newFile(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let url = home.url()
         let stack = try Stack(url)
-        let connection = try Connection(path: url.path, mode: .readOnly)
+        let connection = try Connection(path: url.absoluteString, mode: .readOnly, isURI: true)
         defer { connection.close() }
         let made = try connection.rows("SELECT sql FROM sqlite_master WHERE sql NOT NULL").map { row in
             if case .text(let sql) = row[0] { sql } else { "" }
@@ -27,7 +30,7 @@ struct OpeningTests {
         #expect(made.contains("CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)"))
         #expect(try connection.rows("PRAGMA auto_vacuum") == [[.integer(2)]])
         #expect(try connection.rows("PRAGMA page_size") == [[.integer(4096)]])
-        #expect(try connection.rows("PRAGMA journal_mode") == [[.text("wal")]])
+        #expect(try connection.rows("PRAGMA journal_mode") == [[.text(kind == .file ? "wal" : "memory")]])
         #expect(
             try connection.rows("SELECT group_concat(Z_ENT || Z_NAME || Z_SUPER || Z_MAX, ' ') FROM Z_PRIMARYKEY")
                 == [[.text("1Book00 2Chapter00 3Desk00 4Person00 5Author40 6Tag00")]]
@@ -53,13 +56,16 @@ struct OpeningTests {
         )
     }
 
-    @Test("finds everything again, under the same identifier")
-    func reopening() throws {
+    @Test("finds everything again, under the same identifier", arguments: StoreKind.allCases)
+    func reopening(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let url = home.url()
         try makeStore(at: url)
-        let first = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)
         let stack = try Stack(url)
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: kind.type, at: url)
         #expect(try stack.newContext().labels() == ["a", "b", "c"])
-        #expect(stack.coordinator.persistentStores[0].identifier == first[NSStoreUUIDKey] as? String)
+        #expect(stack.coordinator.persistentStores[0].identifier == metadata[NSStoreUUIDKey] as? String)
+        #expect(try home.sql("SELECT Z_UUID FROM Z_METADATA") == metadata[NSStoreUUIDKey] as? String)
     }
 
     @Test("takes a file of length zero for a new one")
@@ -159,21 +165,25 @@ struct OpeningTests {
         }
     }
 
-    @Test("refuses metadata that is no property list")
-    func brokenMetadata() throws {
+    @Test("refuses metadata that is no property list", arguments: StoreKind.allCases)
+    func brokenMetadata(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let url = home.url()
         try makeStore(at: url)
-        _ = try Shell.sqlite(url, "UPDATE Z_METADATA SET Z_PLIST = x'00112233'")
+        _ = try home.sql("UPDATE Z_METADATA SET Z_PLIST = x'00112233'")
         cocoaError(259) { try Stack(url) }
-        _ = try Shell.sqlite(url, "DELETE FROM Z_METADATA")
+        _ = try home.sql("DELETE FROM Z_METADATA")
         cocoaError(134020) { try Stack(url) }
     }
 
-    @Test("refuses a store that lacks a table or a column of the model, and names it")
-    func missingParts() throws {
+    @Test("refuses a store that lacks a table or a column of the model, and names it", arguments: StoreKind.allCases)
+    func missingParts(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let url = home.url()
         try makeStore(at: url)
-        _ = try Shell.sqlite(url, "ALTER TABLE ZTAG DROP COLUMN ZLABEL")
+        _ = try home.sql("ALTER TABLE ZTAG DROP COLUMN ZLABEL")
         #expect(cocoaError(134020) { try Stack(url) }?.localizedDescription.contains("ZLABEL") == true)
-        _ = try Shell.sqlite(url, "DROP TABLE ZTAG")
+        _ = try home.sql("DROP TABLE ZTAG")
         #expect(cocoaError(134020) { try Stack(url) }?.localizedDescription.contains("ZTAG") == true)
     }
 
@@ -196,9 +206,12 @@ struct OpeningTests {
         cocoaError(134000) {
             try coordinator.addPersistentStore(ofType: "Cuneiform", configurationName: nil, at: url, options: nil)
         }
-        let error = cocoaError(134080) { try Stack().add(url, configuration: "Moon") }
-        #expect(error?.localizedDescription.contains("Moon") == true)
-        #expect(!exists(url))
+        for kind in StoreKind.allCases {
+            let home = try StoreHome(kind)
+            let error = cocoaError(134080) { try Stack().add(home.url(), configuration: "Moon") }
+            #expect(error?.localizedDescription.contains("Moon") == true)
+            #expect(!exists(home.url()))
+        }
     }
 
     @Test(
@@ -216,14 +229,47 @@ struct OpeningTests {
         #expect(!exists(url))
     }
 
-    @Test("refuses the same file twice on one coordinator, also through a link")
+    @Test("refuses the same store twice on one coordinator", arguments: StoreKind.allCases)
+    func twice(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let stack = try Stack(home.url())
+        cocoaError(134080) { try stack.add(home.url()) }
+        #expect(stack.coordinator.persistentStores.count == 1)
+        let context = stack.newContext()
+        Tag(context: context).label = "x"
+        try context.save()
+        #expect(try context.labels() == ["x"])
+    }
+
+    @Test("lets one of several threads add a store that they add at once, and refuses it to the others", arguments: StoreKind.allCases)
+    func atOnce(kind: StoreKind) throws {
+        for _ in 0..<10 {
+            let home = try StoreHome(kind)
+            let url = home.url()
+            let stack = Stack()
+            let codes = Lock<[Int]>([])
+            DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                do { try stack.add(url) } catch { codes.withLock { $0.append((error as? CocoaError)?.errorCode ?? 0) } }
+            }
+            codes.withLock { #expect($0 == [134080, 134080, 134080]) }
+            #expect(stack.coordinator.persistentStores.count == 1)
+            let context = stack.newContext()
+            Tag(context: context).label = "x"
+            try context.save()
+            #expect(try home.sql("SELECT COUNT(*), (SELECT COUNT(*) FROM Z_METADATA) FROM ZTAG") == "1|1")
+        }
+    }
+
+    @Test("refuses the same file by another path: a link of either kind")
     func sameFileTwice() throws {
         let stack = try Stack(url)
-        cocoaError(134080) { try stack.add(url) }
         cocoaError(134080) { try stack.add(folder.url.appendingPathComponent("./x/../Store.sqlite")) }
         let link = folder.file("link.sqlite")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
         cocoaError(134080) { try stack.add(link) }
+        let hardLink = folder.file("hard.sqlite")
+        try FileManager.default.linkItem(at: url, to: hardLink)
+        cocoaError(134080) { try stack.add(hardLink) }
         #expect(stack.coordinator.persistentStores.count == 1)
     }
 
@@ -253,8 +299,10 @@ struct OpeningTests {
         #expect(try store.pool.read { try $0.rows("PRAGMA page_size") } == [[.integer(8192)]])
     }
 
-    @Test("takes options as Swift values or as NSNumber")
-    func boxedOptions() throws {
+    @Test("takes options as Swift values or as NSNumber", arguments: StoreKind.allCases)
+    func boxedOptions(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let url = home.url()
         try makeStore(at: url)
         for flag in [true, NSNumber(value: true), 1] as [Any] {
             let stack = Stack()

@@ -3,9 +3,18 @@ import Testing
 
 @testable import CoreData
 
-/// Two contexts that know the same book: on one coordinator, where the row cache knows of both, or on two, where only the file does.
+/// Two contexts that know the same book: on one coordinator, where the row cache knows of both, or on two, where only the store does.
 struct Rivals {
-    enum Place: CaseIterable { case oneCoordinator, twoCoordinators }
+    struct Place: CaseIterable, CustomTestStringConvertible {
+        let kind: StoreKind
+        let isOneCoordinator: Bool
+
+        static let allCases = StoreKind.allCases.flatMap {
+            [Place(kind: $0, isOneCoordinator: true), Place(kind: $0, isOneCoordinator: false)]
+        }
+
+        var testDescription: String { "\(kind), \(isOneCoordinator ? "one coordinator" : "two coordinators")" }
+    }
 
     let library: Library
     let mine: NSManagedObjectContext
@@ -14,12 +23,12 @@ struct Rivals {
     let theirBook: Book
 
     init(_ place: Place) throws {
-        library = try Library()
+        library = try Library(place.kind)
         let book = Book(context: library.context)
         (book.title, book.pages, book.price) = ("title", 1, 1)
         try library.context.save()
         mine = library.newContext()
-        theirs = place == .oneCoordinator ? library.newContext() : try library.separateContext()
+        theirs = place.isOneCoordinator ? library.newContext() : try library.separateContext()
         myBook = try #require(try mine.all(Book.self, "Book").first)
         theirBook = try #require(try theirs.all(Book.self, "Book").first)
         #expect(myBook.title == "title" && theirBook.title == "title")
@@ -48,7 +57,7 @@ struct OptimisticLockingTests {
         #expect(conflict.oldVersionNumber == 1 && conflict.newVersionNumber == 2)
         #expect(conflict.objectSnapshot?["title"] as? String == "title")
         let (cached, persisted) = (conflict.cachedSnapshot?["title"] as? String, conflict.persistedSnapshot?["title"] as? String)
-        #expect(place == .oneCoordinator ? (cached == "theirs" && persisted == nil) : (cached == "title" && persisted == "theirs"))
+        #expect(place.isOneCoordinator ? (cached == "theirs" && persisted == nil) : (cached == "title" && persisted == "theirs"))
         // => Mine is as it was, theirs is saved.
         #expect(rivals.myBook.title == "mine" && rivals.myBook.isUpdated && tag.isInserted)
         #expect(!rivals.theirs.hasChanges)
@@ -57,7 +66,7 @@ struct OptimisticLockingTests {
         // => Another try meets the same conflict; after a merge it passes.
         cocoaError(133020) { try rivals.mine.save() }
         rivals.mine.refresh(rivals.myBook, mergeChanges: true)
-        if place == .oneCoordinator {
+        if place.isOneCoordinator {
             #expect(rivals.myBook.title == "mine")
             try rivals.mine.save()
             #expect(try rivals.row() == "mine|1|1.0|3")
@@ -152,7 +161,7 @@ struct OptimisticLockingTests {
             let conflict = try #require((error?.userInfo["conflictList"] as? [NSMergeConflict])?.first)
             #expect(conflict.newVersionNumber == 0)
             #expect(
-                place == .oneCoordinator
+                place.isOneCoordinator
                     ? conflict.cachedSnapshot == nil || conflict.persistedSnapshot == nil : conflict.persistedSnapshot == nil
             )
             #expect(rivals.myBook.isUpdated && rivals.myBook.title == "mine")
@@ -261,9 +270,12 @@ struct OptimisticLockingTests {
         #expect(thirdBook.title == "theirs" && thirdBook.pages == 7)
     }
 
-    @Test("a save leaves the versions in the file: 1 for an insert, one more for each update, none for nothing")
-    func versions() throws {
-        let library = try Library()
+    @Test(
+        "a save leaves the versions in the file: 1 for an insert, one more for each update, none for nothing",
+        arguments: StoreKind.allCases
+    )
+    func versions(kind: StoreKind) throws {
+        let library = try Library(kind)
         let author = Author(context: library.context)
         let book = Book(context: library.context)
         (book.title, author.name) = ("t", "n")
@@ -326,10 +338,11 @@ private final class AddingPolicy: NSMergePolicy, @unchecked Sendable {
 @Suite("The row cache")
 struct RowCacheSharingTests {
     @Test(
-        "fills another context's faults with what was saved last, without a statement; realised objects keep their values until refreshed"
+        "fills another context's faults with what was saved last, without a statement; realised objects keep their values until refreshed",
+        arguments: StoreKind.allCases
     )
-    func sharing() throws {
-        let library = try Library()
+    func sharing(kind: StoreKind) throws {
+        let library = try Library(kind)
         let tag = Tag(context: library.context)
         tag.label = "old"
         try library.context.save()
@@ -352,9 +365,9 @@ struct RowCacheSharingTests {
         #expect(realised.label == "new")
     }
 
-    @Test("refresh drops or keeps edits, and takes the newest row")
-    func refreshing() throws {
-        let library = try Library()
+    @Test("refresh drops or keeps edits, and takes the newest row", arguments: StoreKind.allCases)
+    func refreshing(kind: StoreKind) throws {
+        let library = try Library(kind)
         let book = Book(context: library.context)
         (book.title, book.pages) = ("old", 1)
         try library.context.save()

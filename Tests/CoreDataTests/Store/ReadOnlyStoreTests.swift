@@ -7,6 +7,7 @@ import Testing
 struct ReadOnlyStoreTests {
     static var readOnly: [AnyHashable: Any] { [NSReadOnlyPersistentStoreOption: true] }
     let folder: TemporaryFolder
+    /// Of a store in a file.
     let url: URL
 
     init() throws {
@@ -41,8 +42,10 @@ struct ReadOnlyStoreTests {
         #expect(bytes(of: copy) == before)
     }
 
-    @Test("follows what others write meanwhile")
-    func others() throws {
+    @Test("follows what others write meanwhile", arguments: StoreKind.allCases)
+    func others(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let url = home.url()
         try makeStore(at: url)
         let reader = try Stack(url, options: Self.readOnly)
         let writer = try Stack(url).newContext()
@@ -52,10 +55,13 @@ struct ReadOnlyStoreTests {
         #expect(try reader.newContext().labels() == ["a", "b", "c", "d"])
     }
 
-    @Test("refuses inserts, updates, deletes and metadata with 134030, and keeps the changes pending")
-    func saving() throws {
+    @Test("refuses inserts, updates, deletes and metadata with 134030, and keeps the changes pending", arguments: StoreKind.allCases)
+    func saving(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let url = home.url()
         try makeStore(at: url)
-        let before = bytes(of: url)
+        let contents = "SELECT * FROM ZTAG; SELECT * FROM Z_PRIMARYKEY; SELECT Z_UUID, Z_PLIST FROM Z_METADATA"
+        let before = try home.sql(contents)
         let stack = try Stack(url, options: Self.readOnly)
         let context = stack.newContext()
         let tags = try context.all(Tag.self, "Tag", orderedBy: "label")
@@ -75,7 +81,7 @@ struct ReadOnlyStoreTests {
         #expect(tags[1].isDeleted)
         cocoaError(134030) { try context.obtainPermanentIDs(for: [Tag(context: context)]) }
         try stack.close()
-        #expect(bytes(of: url)[0] == before[0])
+        #expect(try home.sql(contents) == before)
     }
 
     @Test("can lie in a folder that cannot be written", .enabled(if: Mounts.areAllowed, Mounts.whyNot))

@@ -38,9 +38,9 @@ struct SQLLogTests {
         #expect(third.contains("secret"))
     }
 
-    @Test("is counted for each store")
-    func counting() throws {
-        let library = try Library()
+    @Test("is counted for each store", arguments: StoreKind.allCases)
+    func counting(kind: StoreKind) throws {
+        let library = try Library(kind)
         let before = library.store.counter.count
         let recorded = try library.statements { _ = try library.context.labels() }
         #expect(recorded.count == 1 && recorded[0].hasPrefix("SELECT"))

@@ -39,7 +39,7 @@ struct Stack {
     @discardableResult
     func add(_ url: URL?, configuration: String? = nil, options: [AnyHashable: Any]? = nil) throws -> SQLiteStore {
         let store = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType,
+            ofType: url.map { StoreKind(of: $0).type } ?? NSSQLiteStoreType,
             configurationName: configuration,
             at: url,
             options: options

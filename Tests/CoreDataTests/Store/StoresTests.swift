@@ -9,11 +9,18 @@ struct TwoStores {
     let people: SQLiteStore
     let things: SQLiteStore
 
-    init(_ folder: TemporaryFolder) throws {
-        let model = Self.model()
-        stack = Stack(model)
-        people = try stack.add(folder.file("people"), configuration: "People")
-        things = try stack.add(folder.file("things"), configuration: "Things")
+    let home: StoreHome
+
+    init(_ home: StoreHome) throws {
+        self.home = home
+        stack = Stack(Self.model())
+        people = try stack.add(home.url("people"), configuration: "People")
+        things = try stack.add(home.url("things"), configuration: "Things")
+    }
+
+    /// The name of the one person and the label of the one tag.
+    func values() throws -> [String] {
+        [try home.sql("SELECT ZNAME FROM ZPERSON", in: "people"), try home.sql("SELECT ZLABEL FROM ZTAG", in: "things")]
     }
 
     static func model() -> NSManagedObjectModel {
@@ -27,54 +34,53 @@ struct TwoStores {
 
 @Suite("Several stores on one coordinator")
 struct StoresTests {
-    let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
-
     /// Two stores of the whole model.
-    private func twins() throws -> (stack: Stack, first: SQLiteStore, second: SQLiteStore) {
+    private func twins(_ home: StoreHome) throws -> (stack: Stack, first: SQLiteStore, second: SQLiteStore) {
         let stack = Stack()
-        return (stack, try stack.add(folder.file("first")), try stack.add(folder.file("second")))
+        return (stack, try stack.add(home.url("first")), try stack.add(home.url("second")))
     }
 
-    @Test("take new objects by configuration, and each has only its own tables")
-    func configurations() throws {
-        let stores = try TwoStores(folder)
+    @Test("take new objects by configuration, and each has only its own tables", arguments: StoreKind.allCases)
+    func configurations(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let stores = try TwoStores(home)
         let context = stores.stack.newContext()
         let (author, tag) = (Author(context: context), Tag(context: context))
         (author.name, tag.label) = ("n", "l")
         try context.save()
         #expect(author.objectID.persistentStore === stores.people)
         #expect(tag.objectID.persistentStore === stores.things)
-        #expect(try Shell.sqlite(folder.file("people"), "SELECT group_concat(Z_NAME) FROM Z_PRIMARYKEY") == "Desk,Person,Author")
-        #expect(try Shell.sqlite(folder.file("people"), "SELECT COUNT(*) FROM sqlite_master WHERE name = 'ZTAG'") == "0")
-        #expect(try Shell.sqlite(folder.file("things"), "SELECT COUNT(*) FROM ZTAG") == "1")
+        #expect(try home.sql("SELECT group_concat(Z_NAME) FROM Z_PRIMARYKEY", in: "people") == "Desk,Person,Author")
+        #expect(try home.sql("SELECT COUNT(*) FROM sqlite_master WHERE name = 'ZTAG'", in: "people") == "0")
+        #expect(try home.sql("SELECT COUNT(*) FROM ZTAG", in: "things") == "1")
         try stores.stack.close()
 
-        let again = try TwoStores(folder)
+        let again = try TwoStores(home)
         #expect(try again.stack.newContext().labels() == ["l"])
         #expect(try again.stack.newContext().all(Person.self, "Person").map(\.name) == ["n"])
     }
 
-    @Test("refuse a relationship from one to the other with 133010, and write nothing")
-    func crossingRelationship() throws {
-        let stores = try TwoStores(folder)
+    @Test("refuse a relationship from one to the other with 133010, and write nothing", arguments: StoreKind.allCases)
+    func crossingRelationship(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let stores = try TwoStores(home)
         let context = stores.stack.newContext()
         let (author, book) = (Author(context: context), Book(context: context))
         book.title = "t"
         book.author = author
         cocoaError(133010) { try context.save() }
         #expect(author.isInserted && book.isInserted)
-        #expect(try Shell.sqlite(folder.file("people"), "SELECT COUNT(*) FROM ZPERSON") == "0")
+        #expect(try home.sql("SELECT COUNT(*) FROM ZPERSON", in: "people") == "0")
         book.author = nil
         try context.save()
         book.author = author
         cocoaError(133010) { try context.save() }
     }
 
-    @Test("refuse a many-to-many link from one to the other with 133010")
-    func crossingLink() throws {
-        let (stack, first, second) = try twins()
+    @Test("refuse a many-to-many link from one to the other with 133010", arguments: StoreKind.allCases)
+    func crossingLink(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let (stack, first, second) = try twins(home)
         let context = stack.newContext()
         let (book, tag) = (Book(context: context), Tag(context: context))
         book.title = "t"
@@ -86,9 +92,10 @@ struct StoresTests {
         try context.save()
     }
 
-    @Test("take an object where it was assigned to, else the first")
-    func assignment() throws {
-        let (stack, first, second) = try twins()
+    @Test("take an object where it was assigned to, else the first", arguments: StoreKind.allCases)
+    func assignment(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let (stack, first, second) = try twins(home)
         let context = stack.newContext()
         let tags = (0..<3).map { number in
             let tag = Tag(context: context)
@@ -99,7 +106,7 @@ struct StoresTests {
         context.assign(tags[2], to: first)
         try context.save()
         #expect(tags.map { $0.objectID.persistentStore === second } == [false, true, false])
-        #expect(try Shell.sqlite(folder.file("second"), "SELECT ZLABEL FROM ZTAG") == "1")
+        #expect(try home.sql("SELECT ZLABEL FROM ZTAG", in: "second") == "1")
         // => An object of the second store is read from there, though the first has a row with the same key.
         let other = stack.newContext()
         #expect(try (other.existingObject(with: tags[1].objectID) as? Tag)?.label == "1")
@@ -107,9 +114,10 @@ struct StoresTests {
         #expect(tags[0].objectID != tags[1].objectID)
     }
 
-    @Test("are fetched as one, in order, within limit and offset")
-    func fetching() throws {
-        let (stack, _, second) = try twins()
+    @Test("are fetched as one, in order, within limit and offset", arguments: StoreKind.allCases)
+    func fetching(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let (stack, _, second) = try twins(home)
         let context = stack.newContext()
         for number in 0..<20 {
             let tag = Tag(context: context)
@@ -135,9 +143,10 @@ struct StoresTests {
         #expect(try context.fetch(ids).map { (try context.existingObject(with: $0) as? Tag)?.label } == ["t", "s"])
     }
 
-    @Test("are told apart by the URIs of their objects")
-    func uris() throws {
-        let (stack, first, second) = try twins()
+    @Test("are told apart by the URIs of their objects", arguments: StoreKind.allCases)
+    func uris(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let (stack, first, second) = try twins(home)
         let context = stack.newContext()
         let tags = [Tag(context: context), Tag(context: context)]
         for (tag, store) in zip(tags, [first, second]) {
@@ -154,9 +163,10 @@ struct StoresTests {
         }
     }
 
-    @Test("give no ID for a URI that is not one of theirs")
-    func badURIs() throws {
-        let stores = try TwoStores(folder)
+    @Test("give no ID for a URI that is not one of theirs", arguments: StoreKind.allCases)
+    func badURIs(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let stores = try TwoStores(home)
         let context = stores.stack.newContext()
         let tag = Tag(context: context)
         let temporary = tag.objectID.uriRepresentation().absoluteString
@@ -175,18 +185,20 @@ struct StoresTests {
         cocoaError(133000) { _ = try context.existingObject(with: missing) }
     }
 
-    @Test("leave no log when they are removed, and their objects can then be neither read nor saved")
-    func removal() throws {
-        let stack = try Stack(folder.file())
+    @Test("leave no log when they are removed, and their objects can then be neither read nor saved", arguments: StoreKind.allCases)
+    func removal(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let url = home.url()
+        let stack = try Stack(url)
         let context = stack.newContext()
         let (kept, fault) = (Tag(context: context), Tag(context: context))
         (kept.label, fault.label) = ("kept", "fault")
         try context.save()
         let id = fault.objectID
         let store = stack.coordinator.persistentStores[0]
-        #expect(exists(folder.file(), "-wal"))
+        if kind == .file { #expect(exists(url, "-wal")) }
         try stack.coordinator.remove(store)
-        #expect(!exists(folder.file(), "-wal") && !exists(folder.file(), "-shm"))
+        #expect(!exists(url, "-wal") && !exists(url, "-shm"))
         #expect(stack.coordinator.persistentStores.isEmpty)
         #expect(store.persistentStoreCoordinator == nil)
         #expect(kept.label == "kept")
@@ -200,27 +212,30 @@ struct StoresTests {
         #expect(stack.coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()) == nil)
     }
 
-    @Test("are found by their place")
-    func places() throws {
-        let (stack, first, second) = try twins()
-        #expect(stack.coordinator.persistentStore(for: folder.file("first")) === first)
-        #expect(stack.coordinator.persistentStore(for: folder.url.appendingPathComponent("x/../second")) === second)
-        #expect(stack.coordinator.persistentStore(for: folder.file("third")) == nil)
-        #expect(stack.coordinator.url(for: first) == folder.file("first"))
+    @Test("are found by their place", arguments: StoreKind.allCases)
+    func places(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let (stack, first, second) = try twins(home)
+        #expect(stack.coordinator.persistentStore(for: home.url("first")) === first)
+        if kind == .file {
+            #expect(stack.coordinator.persistentStore(for: home.folder.url.appendingPathComponent("x/../second")) === second)
+        }
+        #expect(stack.coordinator.persistentStore(for: home.url("third")) == nil)
+        #expect(stack.coordinator.url(for: first) == home.url("first"))
     }
 }
 
 @Suite("A store's metadata")
 struct MetadataTests {
-    @Test("is written by the next save, also one without other changes; what is unknown stays")
-    func writing() throws {
-        let library = try Library()
+    @Test("is written by the next save, also one without other changes; what is unknown stays", arguments: StoreKind.allCases)
+    func writing(kind: StoreKind) throws {
+        let library = try Library(kind)
         let (coordinator, store) = (library.coordinator, library.store)
         var metadata = coordinator.metadata(for: store)
         metadata["answer"] = 42
         metadata["nested"] = ["a": [1, 2], "d": Data([1])] as [String: Any]
         coordinator.setMetadata(metadata, for: store)
-        let read = { try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: library.url) }
+        let read = { try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: kind.type, at: library.url) }
         #expect(try read()["answer"] == nil)
         try library.context.save()
         #expect(try read()["answer"] as? Int == 42)
@@ -230,25 +245,25 @@ struct MetadataTests {
         let again = try Stack(library.url)
         let found = again.coordinator.metadata(for: again.coordinator.persistentStores[0])
         #expect((found["nested"] as? [String: Any])?["d"] as? Data == Data([1]))
-        #expect(found[NSStoreTypeKey] as? String == NSSQLiteStoreType)
+        #expect(found[NSStoreTypeKey] as? String == kind.type)
     }
 
-    @Test("keeps the store's identifier and hashes, whatever is set")
-    func stability() throws {
-        let library = try Library()
+    @Test("keeps the store's identifier and hashes, whatever is set", arguments: StoreKind.allCases)
+    func stability(kind: StoreKind) throws {
+        let library = try Library(kind)
         let uuid = library.store.identifier
         library.coordinator.setMetadata([NSStoreUUIDKey: "mine", NSStoreTypeKey: "Binary", "k": "v"], for: library.store)
         try library.context.save()
-        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: library.url)
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: kind.type, at: library.url)
         #expect(metadata[NSStoreUUIDKey] as? String == uuid)
-        #expect(metadata[NSStoreTypeKey] as? String == NSSQLiteStoreType)
+        #expect(metadata[NSStoreTypeKey] as? String == kind.type)
         #expect((metadata[NSStoreModelVersionHashesKey] as? [String: Data])?.count == 6)
         #expect(metadata["k"] as? String == "v")
     }
 
-    @Test("that no property list can hold fails the save, which succeeds once it is gone")
-    func unwritable() throws {
-        let library = try Library()
+    @Test("that no property list can hold fails the save, which succeeds once it is gone", arguments: StoreKind.allCases)
+    func unwritable(kind: StoreKind) throws {
+        let library = try Library(kind)
         let tag = Tag(context: library.context)
         library.coordinator.setMetadata(["bad": library], for: library.store)
         cocoaError(134070) { try library.context.save() }
@@ -258,11 +273,18 @@ struct MetadataTests {
         try library.context.save()
     }
 
+    @Test("of a store that is not there cannot be read", arguments: StoreKind.allCases)
+    func absent(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let url = kind == .file ? home.url() : URL(string: "file:///\(UUID().uuidString)?vfs=memdb")!
+        cocoaError(260) { try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: kind.type, at: url) }
+        cocoaError(134000) { try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: "Cuneiform", at: url) }
+    }
+
     @Test("of a file that is none cannot be read")
     func unreadable() throws {
         let folder = try TemporaryFolder()
         let read = { _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: folder.file()) }
-        cocoaError(260, read)
         try Data().write(to: folder.file())
         cocoaError(134020, read)
         try Data("no database, whatever its name says".utf8).write(to: folder.file())
@@ -272,76 +294,88 @@ struct MetadataTests {
 
 @Suite("Destroying a store")
 struct DestroyingTests {
-    let folder: TemporaryFolder
-    let url: URL
     let coordinator = Stack().coordinator
 
-    init() throws {
-        folder = try TemporaryFolder()
-        url = folder.file()
+    private func destroy(_ url: URL, _ options: [AnyHashable: Any]? = nil) throws {
+        try coordinator.destroyPersistentStore(at: url, ofType: StoreKind(of: url).type, options: options)
     }
 
-    private func destroy(_ options: [AnyHashable: Any]? = nil) throws {
-        try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType, options: options)
-    }
-
-    @Test("empties it, removes its files, and lets a new one take its place")
-    func closed() throws {
+    @Test("empties it, removes its files, and lets a new one take its place", arguments: StoreKind.allCases)
+    func closed(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let url = home.url()
         try makeStore(at: url)
-        let old = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)[NSStoreUUIDKey] as? String
-        try destroy()
+        let kept = kind == .memory ? try Stack(url) : nil
+        let old = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: kind.type, at: url)[NSStoreUUIDKey] as? String
+        try destroy(url)
         for suffix in ["", "-wal", "-shm"] { #expect(!exists(url, suffix), "\(suffix)") }
         let stack = try Stack(url)
         #expect(try stack.newContext().labels().isEmpty)
         #expect(stack.coordinator.persistentStores[0].identifier != old)
+        withExtendedLifetime(kept) {}
     }
 
-    @Test("does nothing where there is none")
-    func absent() throws {
-        try destroy()
-        cocoaError(134000) { try coordinator.destroyPersistentStore(at: url, ofType: "Cuneiform", options: nil) }
+    @Test("does nothing where there is none", arguments: StoreKind.allCases)
+    func absent(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        try destroy(home.url())
+        cocoaError(134000) { try coordinator.destroyPersistentStore(at: home.url(), ofType: "Cuneiform", options: nil) }
     }
 
-    @Test("removes it from its own coordinator first")
-    func own() throws {
+    @Test("removes it from its own coordinator first", arguments: StoreKind.allCases)
+    func own(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let url = home.url()
         let stack = try Stack(url)
-        Tag(context: stack.newContext()).label = "x"
-        try stack.coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
+        let context = stack.newContext()
+        Tag(context: context).label = "x"
+        try context.save()
+        try stack.coordinator.destroyPersistentStore(at: url, ofType: kind.type)
         #expect(stack.coordinator.persistentStores.isEmpty)
         #expect(!exists(url))
+        #expect(try Stack(url).newContext().labels().isEmpty)
     }
 
-    @Test("that another coordinator has open leaves that one with an empty file: its fetches and saves throw, nothing is lost silently")
-    func openElsewhere() throws {
+    @Test(
+        "that another coordinator has open leaves that one with an empty one: its fetches and saves throw, nothing is lost silently",
+        arguments: StoreKind.allCases
+    )
+    func openElsewhere(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let url = home.url()
         let other = try Stack(url)
         let context = other.newContext()
         Tag(context: context).label = "x"
         try context.save()
-        try destroy()
+        try destroy(url)
         #expect(throws: CocoaError.self) { _ = try other.newContext().labels() }
         Tag(context: context).label = "y"
         #expect(throws: CocoaError.self) { try context.save() }
-        // => Both see one file: what is made anew there is what the other would meet.
+        // => Both see one store: what is made anew there is what the other would meet.
         try other.close()
         #expect(try Stack(url).newContext().labels().isEmpty)
     }
 
     @Test("that another process writes to throws 134090, and the store stays")
     func locked() throws {
+        let folder = try TemporaryFolder()
+        let url = folder.file()
         try makeStore(at: url)
         try Child.keepingOpen(url, "BEGIN IMMEDIATE") {
-            cocoaError(134090) { try destroy([NSPersistentStoreTimeoutOption: 0.1]) }
+            cocoaError(134090) { try destroy(url, [NSPersistentStoreTimeoutOption: 0.1]) }
         }
         #expect(try Stack(url).newContext().labels() == ["a", "b", "c"])
     }
 
-    @Test("refuses a file that is no database, unless forced")
-    func noDatabase() throws {
-        let text = Data(repeating: UInt8(ascii: "x"), count: 5000)
+    @Test("refuses a file that is no database, unless forced", arguments: [1, 511, 5000])
+    func noDatabase(count: Int) throws {
+        let folder = try TemporaryFolder()
+        let url = folder.file()
+        let text = Data(repeating: UInt8(ascii: "x"), count: count)
         try text.write(to: url)
-        cocoaError(259) { try destroy() }
+        cocoaError(259) { try destroy(url) }
         #expect(try Data(contentsOf: url) == text)
-        try destroy([NSPersistentStoreForceDestroyOption: true])
+        try destroy(url, [NSPersistentStoreForceDestroyOption: true])
         #expect(!exists(url))
     }
 }

@@ -3,37 +3,41 @@ import Testing
 
 @testable import CoreData
 
-/// A store of the library model in a temporary folder, with as many coordinators and contexts as a test wants.
+/// A store of the library model in a home of its own, with as many coordinators and contexts as a test wants.
 final class Library {
-    let folder: TemporaryFolder
+    let home: StoreHome
     let url: URL
     let model: NSManagedObjectModel
     let coordinator: NSPersistentStoreCoordinator
     let store: SQLiteStore
     let context: NSManagedObjectContext
 
-    init(options: [AnyHashable: Any]? = nil) throws {
-        folder = try TemporaryFolder()
-        url = folder.file()
+    var kind: StoreKind { home.kind }
+
+    init(_ kind: StoreKind = .file, options: [AnyHashable: Any]? = nil) throws {
+        home = try StoreHome(kind)
+        url = home.url()
         model = LibraryModel.make()
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        let added = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
+        let added = try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: url, options: options)
         store = try #require(added as? SQLiteStore)
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
     }
 
     /// Another context on the same coordinator.
-    func newContext() -> NSManagedObjectContext {
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        return context
+    func newContext() -> NSManagedObjectContext { Self.context(on: coordinator) }
+
+    /// A context on a coordinator of its own, as another process would have: it sees the store only.
+    func separateContext() throws -> NSManagedObjectContext { try Self.context(on: separateCoordinator()) }
+
+    func separateCoordinator() throws -> NSPersistentStoreCoordinator {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+        try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: url, options: nil)
+        return coordinator
     }
 
-    /// A context on a coordinator of its own, as another process would have: it sees the file only.
-    func separateContext() throws -> NSManagedObjectContext {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+    static func context(on coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         return context
@@ -42,10 +46,9 @@ final class Library {
     /// The statements that `body` runs.
     func statements(_ body: () throws -> Void) rethrows -> [String] { try store.counter.recording(body) }
 
-    /// What the `sqlite3` command reads from the file, after checking that the file is sound.
+    /// What an outside reader finds in the store, as the `sqlite3` command prints it, after checking that the store is sound.
     func sql(_ query: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
-        #expect(try Shell.sqlite(url, "PRAGMA integrity_check") == "ok", sourceLocation: sourceLocation)
-        return try Shell.sqlite(url, query)
+        try home.sql(query, sourceLocation: sourceLocation)
     }
 }
 

@@ -3,68 +3,87 @@ import SQLiteDriver
 
 /// The connections of one store: one that writes, and as many readers as read at the same time.
 ///
-/// In WAL mode readers see the last commit and never wait for the writer.
+/// In WAL mode readers see the last commit and never wait for the writer. Else they take turns with it.
+// Sendable: readers stand behind a lock, and the writer is used only in turns to write.
 final class ConnectionPool: @unchecked Sendable {
+    typealias Open = @Sendable (Connection.Mode) throws -> Connection
+
     private struct Idle {
         var readers: [Connection] = []
-        var isClosed = false
+        /// Nil once the pool is closed, so that nothing here keeps a database in memory alive any longer.
+        var open: Open?
     }
 
     private static let idleLimit = 4
 
-    private let open: @Sendable (Connection.Mode) throws -> Connection
-    private let idle = Lock(Idle())
-    // Guards the writer: one save at a time, in the order in which they come to the lock.
-    private let writing = NSRecursiveLock()
+    /// The turn at the database, which the process' other stores on it wait for too.
+    let lock: StoreLock
+    /// Whether whoever reads must not take long, nor call up: writers wait for it.
+    let locksReaders: Bool
+    private let idle: Lock<Idle>
+    // Used in turns to write only.
     private var writer: Connection?
 
-    init(open: @escaping @Sendable (Connection.Mode) throws -> Connection) { self.open = open }
+    init(lock: StoreLock, locksReaders: Bool, open: @escaping Open) {
+        self.lock = lock
+        self.locksReaders = locksReaders
+        idle = Lock(Idle(open: open))
+    }
 
     /// Runs `body` with a connection that nobody else uses meanwhile. Nested calls get connections of their own.
+    ///
+    /// - Precondition: where `locksReaders`, calls are not nested.
     func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-        let connection =
-            try idle.withLock { idle in
-                if idle.isClosed { throw Self.closed }
-                return idle.readers.popLast()
-            } ?? open(.readOnly)
+        try locksReaders ? lock.read { try readAtOnce(body) } : readAtOnce(body)
+    }
+
+    private func readAtOnce<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+        let (known, open) = try idle.withLock { idle in
+            guard let open = idle.open else { throw Self.closed }
+            return (idle.readers.popLast(), open)
+        }
+        let connection = try known ?? open(.readOnly)
         defer { putBack(connection) }
         return try body(connection)
     }
 
     private func putBack(_ connection: Connection) {
         let isKept = idle.withLock { idle in
-            guard !idle.isClosed, idle.readers.count < Self.idleLimit else { return false }
+            guard idle.open != nil, idle.readers.count < Self.idleLimit else { return false }
             idle.readers.append(connection)
             return true
         }
         if !isKept { connection.close() }
     }
 
-    /// Runs `body` with the connection that writes.
+    /// Runs `body` with the connection that writes. Waits for everybody in the process who came earlier.
     func write<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-        try writing.withLock {
-            if idle.withLock({ $0.isClosed }) { throw Self.closed }
+        try lock.write {
+            guard let open = idle.withLock({ $0.open }) else { throw Self.closed }
             let connection = try writer ?? open(.readWrite)
             writer = connection
             return try body(connection)
         }
     }
 
-    /// Closes everything. The last connection that closes takes the write-ahead log into the file and removes it.
+    /// Closes everything, after a save that is on its way. The last connection that closes takes the write-ahead log into the file and
+    /// removes it.
     func close() {
         let readers = idle.withLock { idle in
-            defer { idle = Idle(readers: [], isClosed: true) }
+            defer { idle = Idle(readers: [], open: nil) }
             return idle.readers
         }
         readers.forEach { $0.close() }
-        writing.withLock {
+        lock.write {
             writer?.close()
             writer = nil
         }
     }
 
     /// Hands over a connection that is open already.
-    func adopt(writer connection: Connection) { writing.withLock { writer = connection } }
+    ///
+    /// - Precondition: the caller has the turn to write.
+    func adopt(writer connection: Connection) { writer = connection }
 
     private static var closed: CocoaError {
         .coreData(.persistentStoreOperation, "The store was removed from its coordinator; its objects cannot be read or saved any more.")

@@ -1,36 +1,43 @@
 import Foundation
 import SQLiteDriver
 
-/// A file that has been opened and found fit for its model.
-struct OpenedFile {
+/// A database that has been opened and found fit for its model.
+struct OpenedDatabase {
     let schema: SQLSchema
     let metadata: StoreMetadata
     let pool: ConnectionPool
     let counter: StatementCounter
+    /// The type of stores in such places.
+    let type: String
 }
 
 extension SQLiteStore {
     static let defaultTimeout: TimeInterval = 30
 
-    /// Opens the file, or makes it.
+    /// Opens the database, or makes it.
     ///
-    /// - Throws: a `CocoaError`: 134100 where the file is of another model, 259 where it is no database, 134020 where it is a database of
-    ///   something else, 134080 and others where it cannot be opened. A file that was there is untouched.
+    /// - Throws: a `CocoaError`: 134100 where it is of another model, 259 where the file is no database, 134020 where it is a database of
+    ///   something else, 134080 and others where it cannot be opened. What was there is untouched.
     static func open(
-        _ url: URL,
+        _ place: StorePlace,
         model: NSManagedObjectModel,
         number: Int32,
         configurationName: String?,
         options: [AnyHashable: Any]?
     ) throws -> SQLiteStore {
         try checkModel(model, configurationName)
-        let file = try StoreFile(url: url, options: StoreOptions(options))
+        let database = try StoreDatabase(place: place, options: StoreOptions(options, isInMemory: place.isInMemory))
         do {
-            let opened =
-                try file.options.isReadOnly ? file.openReadOnly(model, configurationName) : file.openForWriting(model, configurationName)
-            return SQLiteStore(opened, model: model, number: number, configurationName: configurationName, url: url, options: options)
+            return SQLiteStore(
+                try database.open(model, configurationName),
+                model: model,
+                number: number,
+                configurationName: configurationName,
+                url: place.url,
+                options: options
+            )
         } catch let error as SQLiteError {
-            throw CocoaError(error, url: url, doing: "open the store", default: .persistentStoreOpen)
+            throw CocoaError(error, url: place.url, doing: "open the store", default: .persistentStoreOpen)
         }
     }
 

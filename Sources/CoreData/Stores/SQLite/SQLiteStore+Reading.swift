@@ -16,13 +16,29 @@ extension SQLiteStore {
     /// Gives the rows of a query in order; what is left to be done in memory, if anything.
     func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? {
         let plan = try FetchPlan(query, cache: plans, result: .rows)
+        if pool.locksReaders {
+            // `body` makes objects, whose initialisers may fetch or save.
+            for run in try runs(of: plan) { try body(run) }
+        } else {
+            try read(plan, body)
+        }
+        return Self.residue(of: plan)
+    }
+
+    private func runs(of plan: FetchPlan) throws -> [RowRun] {
+        var runs: [RowRun] = []
+        try read(plan) { (run: RowRun) in runs.append(run) }
+        return runs
+    }
+
+    /// Gives the rows as they are read.
+    private func read(_ plan: FetchPlan, _ body: (RowRun) throws -> Void) throws {
         try withoutActuallyEscaping(body) { body in
             let reader = RowReader(plan.columns, store: self, body)
             try read(plan.sinkSQL ?? plan.sql, plan) { statement, connection in
                 if plan.sinkSQL == nil { try reader.read(statement) } else { try reader.sink(statement, connection) }
             }
         }
-        return Self.residue(of: plan)
     }
 
     private static func residue(of plan: FetchPlan) -> FetchResidue? {

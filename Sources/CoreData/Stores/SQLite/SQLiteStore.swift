@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteDriver
 
-/// A store in an SQLite file with Core Data's schema.
+/// A store in an SQLite database with Core Data's schema: in a file, or in memory.
 // Sendable: the pool and the cache do their own locking; metadata stands behind a lock; the rest is set before the store is shared.
 final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let model: NSManagedObjectModel
@@ -12,6 +12,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let counter: StatementCounter
     let orderMarks = OrderMarks()
     let entityStatements = Lock<[Int: EntityStatements]>([:])
+    private let kind: String
     private let state: Lock<MetadataState>
 
     struct MetadataState {
@@ -20,7 +21,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     }
 
     init(
-        _ opened: OpenedFile,
+        _ opened: OpenedDatabase,
         model: NSManagedObjectModel,
         number: Int32,
         configurationName: String?,
@@ -31,6 +32,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         schema = opened.schema
         pool = opened.pool
         counter = opened.counter
+        kind = opened.type
         plans = PlanCache(schema: opened.schema, store: number)
         cache = RowCache(entityCount: model.entitiesInIndexOrder.count)
         state = Lock(MetadataState(metadata: opened.metadata))
@@ -39,7 +41,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         identifier = opened.metadata.uuid
     }
 
-    override var type: String { NSSQLiteStoreType }
+    override var type: String { kind }
 
     override var metadata: [String: Any]! {
         get { state.withLock { $0.metadata.dictionary } }
@@ -48,7 +50,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
                 let uuid = $0.metadata.uuid
                 $0.metadata.dictionary = newValue ?? [:]
                 $0.metadata.uuid = uuid
-                $0.metadata.stamp(model: model, configuration: explicitConfiguration)
+                $0.metadata.stamp(model: model, configuration: explicitConfiguration, type: kind)
                 $0.isChanged = true
             }
         }
@@ -60,6 +62,9 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     var changedMetadata: StoreMetadata? { state.withLock { $0.isChanged ? $0.metadata : nil } }
 
     func didWriteMetadata() { state.withLock { $0.isChanged = false } }
+
+    /// The turn at the database. Two stores with one lock are on one database.
+    var lock: StoreLock { pool.lock }
 
     override func holds(_ entity: NSEntityDescription) -> Bool { schema.entityIfStored(entity) != nil }
 

@@ -8,10 +8,10 @@ struct StoreMetadata {
     var values: [String: Any]
 
     /// The metadata of a new store for a model.
-    init(model: NSManagedObjectModel, configuration: String?, uuid: UUID = UUID()) {
+    init(model: NSManagedObjectModel, configuration: String?, type: String = NSSQLiteStoreType, uuid: UUID = UUID()) {
         self.uuid = uuid.uuidString
         values = [:]
-        stamp(model: model, configuration: configuration)
+        stamp(model: model, configuration: configuration, type: type)
     }
 
     private init(uuid: String, values: [String: Any]) {
@@ -29,9 +29,9 @@ struct StoreMetadata {
     }
 
     /// Brings the standard keys up to date with a model; the others stay.
-    mutating func stamp(model: NSManagedObjectModel, configuration: String?) {
+    mutating func stamp(model: NSManagedObjectModel, configuration: String?, type: String = NSSQLiteStoreType) {
         let hashes = model.versionHashes(forConfigurationName: configuration) ?? [:]
-        values[NSStoreTypeKey] = NSSQLiteStoreType
+        values[NSStoreTypeKey] = type
         values[NSStoreModelVersionHashesKey] = hashes
         values[NSStoreModelVersionIdentifiersKey] = model.versionIdentifiers.compactMap { $0.base as? String }.sorted(by: binaryOrder)
         values[NSPersistentStoreModelVersionChecksumKey] = VersionHash.checksum(of: hashes)

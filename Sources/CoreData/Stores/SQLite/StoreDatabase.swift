@@ -2,43 +2,55 @@ import CSQLite
 import Foundation
 import SQLiteDriver
 
-/// The file of a store on its way to being open.
+/// The database of a store on its way to being open.
 ///
-/// Until a file is known to be of the model, nothing is written to it.
-struct StoreFile: Sendable {
-    let url: URL
+/// Until it is known to be of the model, nothing is written to it.
+struct StoreDatabase: Sendable {
+    let place: StorePlace
     let options: StoreOptions
 
-    func openReadOnly(_ model: NSManagedObjectModel, _ configurationName: String?) throws -> OpenedFile {
+    private var url: URL { place.url }
+
+    /// A database in memory that nobody has yet is made, though it is to be read only.
+    private var isFileToRead: Bool { options.isReadOnly && !place.isInMemory }
+
+    func open(_ model: NSManagedObjectModel, _ configurationName: String?) throws -> OpenedDatabase {
+        try isFileToRead ? openForReading(model, configurationName) : openForWriting(model, configurationName)
+    }
+
+    private func openForReading(_ model: NSManagedObjectModel, _ configurationName: String?) throws -> OpenedDatabase {
         try requireFile()
         let counter = StatementCounter()
         let connection = try connect(.readOnly)
         defer { connection.close() }
         let metadata = try compatibleMetadata(connection, model, configurationName)
         let schema = try SQLSchema(reading: connection, model: model, configuration: configurationName)
-        return OpenedFile(schema: schema, metadata: metadata, pool: pool(counter), counter: counter)
+        return OpenedDatabase(schema: schema, metadata: metadata, pool: try pool(counter), counter: counter, type: place.type)
     }
 
-    func openForWriting(_ model: NSManagedObjectModel, _ configurationName: String?) throws -> OpenedFile {
+    private func openForWriting(_ model: NSManagedObjectModel, _ configurationName: String?) throws -> OpenedDatabase {
         let counter = StatementCounter()
         let connection = try connect(.readWriteCreate)
         SQLLog.observe(connection, counter: counter)
         do {
-            let opened = try open(connection, counter, model, configurationName)
-            opened.pool.adopt(writer: connection)
-            return opened
+            let pool = try pool(counter)
+            return try pool.lock.write {
+                let (schema, metadata) = try prepare(connection, model, configurationName)
+                pool.adopt(writer: connection)
+                return OpenedDatabase(schema: schema, metadata: metadata, pool: pool, counter: counter, type: place.type)
+            }
         } catch {
             connection.close()
             throw error
         }
     }
 
-    private func open(
+    /// Makes the tables where there are none, and sees whether they are the model's.
+    private func prepare(
         _ connection: Connection,
-        _ counter: StatementCounter,
         _ model: NSManagedObjectModel,
         _ configurationName: String?
-    ) throws -> OpenedFile {
+    ) throws -> (SQLSchema, StoreMetadata) {
         // NB: the last connection that closes takes the write-ahead log into the file; not if the file turns out to be somebody else's.
         connection.setCheckpointsOnClose(false)
         if try connection.rows("SELECT name FROM sqlite_master LIMIT 1").isEmpty {
@@ -49,7 +61,7 @@ struct StoreFile: Sendable {
         connection.setCheckpointsOnClose(true)
         try connection.execute("PRAGMA journal_mode = \(options.journalMode)")
         try runPragmas(on: connection)
-        return OpenedFile(schema: schema, metadata: metadata, pool: pool(counter), counter: counter)
+        return (schema, metadata)
     }
 
     /// Makes the tables. Another process that does the same at this moment wins or waits.
@@ -63,7 +75,7 @@ struct StoreFile: Sendable {
             for statement in SQLSchema(model: model, configuration: configurationName).creationStatements {
                 try connection.execute(statement)
             }
-            try StoreMetadata(model: model, configuration: configurationName).write(to: connection)
+            try StoreMetadata(model: model, configuration: configurationName, type: place.type).write(to: connection)
             try ModelCache.write(model, to: connection)
         }
     }
@@ -94,8 +106,8 @@ struct StoreFile: Sendable {
         return metadata
     }
 
-    private func pool(_ counter: StatementCounter) -> ConnectionPool {
-        ConnectionPool { mode in
+    private func pool(_ counter: StatementCounter) throws -> ConnectionPool {
+        ConnectionPool(lock: try place.lock(), locksReaders: !options.hasLog) { mode in
             let connection = try connect(mode)
             try runPragmas(on: connection)
             SQLLog.observe(connection, counter: counter)
@@ -104,8 +116,8 @@ struct StoreFile: Sendable {
     }
 
     private func connect(_ mode: Connection.Mode) throws -> Connection {
-        try refuseFragment()
-        let connection = try options.isReadOnly ? Self.readOnlyConnection(url) : Connection(path: url.path, mode: mode)
+        try place.refuseFragment()
+        let connection = try isFileToRead ? place.connectForReading() : place.connect(mode)
         connection.setBusyTimeout(seconds: options.timeout)
         try PredicateFunctions.register(on: connection)
         try connection.defineSink()
@@ -124,9 +136,7 @@ struct StoreFile: Sendable {
             }
         }
     }
-}
 
-extension StoreFile {
     private func requireFile() throws {
         guard FileManager.default.fileExists(atPath: url.path) else {
             throw CocoaError.coreData(
@@ -134,34 +144,6 @@ extension StoreFile {
                 "There is no store at \(url.path), and it is to be opened read-only.",
                 userInfo: [NSFilePathErrorKey: url.path]
             )
-        }
-    }
-
-    /// NB: SQLite takes a file of one byte for an empty one, and would write over it. No database is smaller than 512 bytes.
-    private func refuseFragment() throws {
-        let size = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)[.size] as? NSNumber
-        guard let size, (1..<512).contains(size.intValue) else { return }
-        throw CocoaError.coreData(
-            .fileReadCorruptFile,
-            "\(url.path) is no database: it has only \(size) bytes.",
-            userInfo: [NSFilePathErrorKey: url.path]
-        )
-    }
-
-    /// A connection that reads only, also in a folder that cannot be written.
-    ///
-    /// NB: in WAL mode even readers need a `-shm` file. Where none can be made, and there is no log either, the file is read as one that
-    /// nobody changes, which is what such a place promises.
-    static func readOnlyConnection(_ url: URL) throws -> Connection {
-        let connection = try Connection(path: url.path, mode: .readOnly)
-        do {
-            _ = try connection.rows("PRAGMA schema_version")
-            return connection
-        } catch let error as SQLiteError where error.code == SQLITE_CANTOPEN || error.code == SQLITE_READONLY {
-            connection.close()
-            let path = url.path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed)
-            guard let path, !FileManager.default.fileExists(atPath: url.path + "-wal") else { throw error }
-            return try Connection(path: "file:\(path)?immutable=1", mode: .readOnly, isURI: true)
         }
     }
 }

@@ -1,0 +1,108 @@
+import Foundation
+
+/// The turn at one database: writers one at a time, and readers between them where the database cannot serve both at once.
+///
+/// First come, first served, across all coordinators of the process: who ends his turn hands it to those who have waited longest, one writer or
+/// all the readers up to the next writer. It says nothing to other processes; SQLite's own locks do.
+///
+/// Not recursive. Nothing inside a turn may call up into user code, or wait for a database that comes earlier in the order of `identity`.
+final class StoreLock: Sendable {
+    let identity: DatabaseIdentity
+    private let state = Lock(Turns())
+
+    init(_ identity: DatabaseIdentity) { self.identity = identity }
+
+    /// Runs `body` while nobody writes.
+    func read<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try take(.reading, body)
+    }
+
+    /// Runs `body` while nobody else writes, or reads in a turn of his own.
+    func write<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try take(.writing, body)
+    }
+
+    /// How many wait.
+    var waitingCount: Int { state.withLock { $0.queue.count } }
+
+    private func take<Result>(_ purpose: Turns.Purpose, _ body: () throws -> Result) rethrows -> Result {
+        state.withLock { $0.begin(purpose) }?.begins.wait()
+        defer { for waiter in state.withLock({ $0.end(purpose) }) { waiter.begins.signal() } }
+        return try body()
+    }
+}
+
+/// Whose turn it is, and who is next.
+private struct Turns {
+    enum Purpose { case reading, writing }
+
+    final class Waiter {
+        let purpose: Purpose
+        let begins = DispatchSemaphore(value: 0)
+        init(_ purpose: Purpose) { self.purpose = purpose }
+    }
+
+    private var readers = 0
+    private var isWriting = false
+    private(set) var queue: [Waiter] = []
+
+    /// Begins a turn; where that is not possible yet, what to wait for.
+    mutating func begin(_ purpose: Purpose) -> Waiter? {
+        if queue.isEmpty, admit(purpose) { return nil }
+        let waiter = Waiter(purpose)
+        queue.append(waiter)
+        return waiter
+    }
+
+    /// Ends a turn; those whose turns have begun by that are to be woken.
+    mutating func end(_ purpose: Purpose) -> [Waiter] {
+        switch purpose {
+        case .reading: readers -= 1
+        case .writing: isWriting = false
+        }
+        var count = 0
+        while count < queue.count, admit(queue[count].purpose) { count += 1 }
+        defer { queue.removeFirst(count) }
+        return Array(queue.prefix(count))
+    }
+
+    private mutating func admit(_ purpose: Purpose) -> Bool {
+        guard !isWriting, purpose == .reading || readers == 0 else { return false }
+        switch purpose {
+        case .reading: readers += 1
+        case .writing: isWriting = true
+        }
+        return true
+    }
+}
+
+/// What tells a database from any other, whichever path led to it. The order is the same in all processes.
+enum DatabaseIdentity: Hashable, Comparable, Sendable {
+    case file(device: UInt64, inode: UInt64)
+    case memory(name: String)
+
+    /// That of the file at a path; nil where there is none. The file is not opened.
+    init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self = .file(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+}
+
+extension StoreLock {
+    private struct Weak {
+        weak var lock: StoreLock?
+    }
+    private static let known = Lock<[DatabaseIdentity: Weak]>([:])
+
+    /// The lock that everybody in this process who uses that database shares.
+    static func of(_ identity: DatabaseIdentity) -> StoreLock {
+        known.withLock { known in
+            if let lock = known[identity]?.lock { return lock }
+            known = known.filter { $0.value.lock != nil }
+            let lock = StoreLock(identity)
+            known[identity] = Weak(lock: lock)
+            return lock
+        }
+    }
+}

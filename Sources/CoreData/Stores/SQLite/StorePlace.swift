@@ -1,0 +1,133 @@
+import CSQLite
+import Foundation
+import SQLiteDriver
+
+/// Where a store's database is.
+enum StorePlace: Sendable {
+    case file(URL)
+    case memory(MemoryDatabase)
+
+    /// The place that a store of that type would have: for one in memory, that of the database whose URL is given, or else a new one.
+    ///
+    /// - Throws: `CocoaError` 134000 for an unknown type, 134080 where a file's URL is needed, 134010 for the URL of a database in memory and the
+    ///   type of a file.
+    init(type: String, url: URL?) throws {
+        let name = url.flatMap(MemoryDatabase.name)
+        switch type {
+        case NSInMemoryStoreType:
+            self = try .memory(name.map(MemoryDatabase.named) ?? .fresh())
+        case NSSQLiteStoreType:
+            guard let url, url.isFileURL else {
+                throw CocoaError.coreData(.persistentStoreOpen, "A store of type \(type) needs the URL of a file.")
+            }
+            if name != nil { throw Self.isInMemory(url) }
+            self = .file(url)
+        default: throw Self.unknown(type)
+        }
+    }
+
+    /// The place of a store of that type that there is; nil where there is none.
+    ///
+    /// - Throws: `CocoaError` 134000 for an unknown type, 134010 as `init`.
+    static func existing(type: String, url: URL) throws -> StorePlace? {
+        let name = MemoryDatabase.name(in: url)
+        switch type {
+        case NSInMemoryStoreType: return name.flatMap(MemoryDatabase.existing).map(StorePlace.memory)
+        case NSSQLiteStoreType:
+            if name != nil { throw isInMemory(url) }
+            return FileManager.default.fileExists(atPath: url.path) ? .file(url) : nil
+        default: throw unknown(type)
+        }
+    }
+
+    var url: URL {
+        switch self {
+        case .file(let url): url
+        case .memory(let database): database.url
+        }
+    }
+
+    var type: String {
+        switch self {
+        case .file: NSSQLiteStoreType
+        case .memory: NSInMemoryStoreType
+        }
+    }
+
+    var isInMemory: Bool { if case .memory = self { true } else { false } }
+
+    /// What tells the database from others; nil where there is no file.
+    var identity: DatabaseIdentity? {
+        switch self {
+        case .memory(let database): database.lock.identity
+        case .file(let url): DatabaseIdentity(path: url.path)
+        }
+    }
+
+    /// The lock that everybody in this process who uses the database shares.
+    ///
+    /// - Throws: `CocoaError` 134080 where there is no file.
+    func lock() throws -> StoreLock {
+        if let identity { return StoreLock.of(identity) }
+        throw CocoaError.coreData(
+            .persistentStoreOpen,
+            "The file at \(url.path) went while it was being opened.",
+            userInfo: [NSFilePathErrorKey: url.path]
+        )
+    }
+
+    /// A connection without any settings.
+    func connect(_ mode: Connection.Mode) throws -> Connection {
+        switch self {
+        case .memory(let database): try database.connect(mode)
+        case .file(let url): try Connection(path: url.path, mode: mode)
+        }
+    }
+
+    /// A connection that reads only, also where nothing can be written.
+    func connectForReading() throws -> Connection {
+        switch self {
+        case .memory(let database): try database.connect(.readOnly)
+        case .file(let url): try Self.readOnlyConnection(url)
+        }
+    }
+
+    private static func unknown(_ type: String) -> CocoaError {
+        .coreData(.persistentStoreInvalidType, "There are no stores of type \"\(type)\".")
+    }
+
+    private static func isInMemory(_ url: URL) -> CocoaError {
+        .coreData(.persistentStoreTypeMismatch, "\(url) is the URL of a store in memory: its type is \(NSInMemoryStoreType).")
+    }
+}
+
+extension StorePlace {
+    /// NB: SQLite takes a file of one byte for an empty one, and would write over it. No database is smaller than 512 bytes.
+    func refuseFragment() throws {
+        guard case .file(let url) = self else { return }
+        let size = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)[.size] as? NSNumber
+        guard let size, (1..<512).contains(size.intValue) else { return }
+        throw CocoaError.coreData(
+            .fileReadCorruptFile,
+            "\(url.path) is no database: it has only \(size) bytes.",
+            userInfo: [NSFilePathErrorKey: url.path]
+        )
+    }
+
+    /// A connection that reads only, also in a folder that cannot be written.
+    ///
+    /// NB: in WAL mode even readers need a `-shm` file. Where none can be made, and there is no log either, the file is read as one that
+    /// nobody changes, which is what such a place promises.
+    private static func readOnlyConnection(_ url: URL) throws -> Connection {
+        let connection = try Connection(path: url.path, mode: .readOnly)
+        do {
+            _ = try connection.rows("PRAGMA schema_version")
+            return connection
+        } catch let error as SQLiteError where error.code == SQLITE_CANTOPEN || error.code == SQLITE_READONLY {
+            connection.close()
+            let path = url.path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed)
+            guard let path, !FileManager.default.fileExists(atPath: url.path + "-wal") else { throw error }
+            return try Connection(path: "file:\(path)?immutable=1", mode: .readOnly, isURI: true)
+        }
+    }
+}
