@@ -5,7 +5,8 @@ extension NSPersistentStoreCoordinator {
     ///
     /// A store of type `NSInMemoryStoreType` is a new one, empty, unless the URL is another one's: its `url` says where it is, and whoever adds
     /// a store of that type there gets the same store, on any coordinator of the process. It lasts until the last of them lets go of it;
-    /// what is added there later is empty again. Any other URL is not even looked at, nor are options that are about files.
+    /// what is added there later is empty again. Any other URL is not even looked at, nor are options that are about files. An SQLite store at
+    /// `/dev/null` is in memory too, and seen by this coordinator only.
     ///
     /// - Throws: a `CocoaError`: 134000 unknown type, 134080 added already or cannot be opened, 134100 of another model, 259 no database,
     ///   and others by their cause. A file that was there is untouched.

@@ -28,6 +28,56 @@ struct ConcurrencyTests {
         }
     }
 
+    @Test(
+        "read rows, relationships and counts while others edit, link, delete, and add and remove the store",
+        arguments: StoreKind.allCases
+    )
+    func mixed(kind: StoreKind) throws {
+        let library = try Library(kind)
+        let url = library.url
+        let coordinators = [library.coordinator, try library.separateCoordinator()]
+        let failures = Lock<[any Error]>([])
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            let context = Library.context(on: coordinators[thread % 2])
+            do {
+                for round in 0..<40 { try context.performAndWait { try mix(url, context, thread, round) } }
+            } catch {
+                failures.withLock { $0.append(error) }
+            }
+        }
+        failures.withLock { #expect($0.isEmpty, "\($0.first.map { "\($0)" } ?? "")") }
+        // => Of ten books of each thread every second is left, with its chapters.
+        #expect(try library.sql("SELECT COUNT(*), SUM(ZPAGES) FROM ZBOOK") == "40|40")
+        #expect(try library.sql("SELECT COUNT(*), COUNT(ZBOOK) FROM ZCHAPTER") == "80|80")
+    }
+
+    private func mix(_ url: URL, _ context: NSManagedObjectContext, _ thread: Int, _ round: Int) throws {
+        let mine = NSFetchRequest<Book>(entityName: "Book")
+        mine.predicate = NSPredicate(format: "title == %@", "\(thread).\(round / 4)")
+        switch round % 4 {
+        case 0:
+            let book = Book(context: context)
+            book.title = "\(thread).\(round / 4)"
+            book.chapters = [Chapter(context: context), Chapter(context: context)]
+        case 1: try context.fetch(mine).first?.pages = 1
+        case 2:
+            context.refreshAllObjects()
+            for book in try context.all(Book.self, "Book") where book.title?.hasPrefix("\(thread).") == true {
+                #expect(book.chapters.count == 2)
+            }
+            #expect(try context.count(for: mine) == 1)
+            if thread == 0 { try visit(url, mine) }
+        default: if round / 4 % 2 == 0 { try context.fetch(mine).forEach(context.delete) }
+        }
+        try context.save()
+    }
+
+    private func visit(_ url: URL, _ request: NSFetchRequest<Book>) throws {
+        let stack = try Stack(url)
+        #expect(try stack.newContext().count(for: request) == 1)
+        try stack.close()
+    }
+
     private func run(_ library: Library, rounds: Int = 200, _ makeContext: () throws -> NSManagedObjectContext) throws {
         let contexts = try (0..<8).map { _ in try makeContext() }
         let failures = Lock<[any Error]>([])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("The kinds of stores")
+@Suite("The kinds of stores", .serialized)
 struct StoreKindTests {
     @Test("that these tests run with are all that a coordinator takes")
     func completeness() throws {
@@ -50,6 +50,32 @@ struct StoreKindTests {
         #expect(try context.fetch(request).map(\.label) == ["18", "16", "14"])
         (request.fetchLimit, request.fetchOffset) = (0, 0)
         #expect(try context.count(for: request) == 11)
+    }
+
+    private static var journals: [(StoreKind, [AnyHashable: Any]?)] {
+        [
+            (.memory, nil), (.file, nil), (.file, [NSSQLitePragmasOption: ["journal_mode": "DELETE"], NSPersistentStoreTimeoutOption: 0]),
+        ]
+    }
+
+    @Test("let initialisers of the objects that a fetch makes fetch and save themselves, with and without a log", arguments: 0..<3)
+    func nesting(number: Int) throws {
+        let (kind, options) = Self.journals[number]
+        let home = try StoreHome(kind)
+        let model = NSManagedObjectModel()
+        model.entities = [
+            LibraryModel.entity("Curious", Curious.self, [LibraryModel.attribute("name", .stringAttributeType)]),
+            LibraryModel.entity("Tag", Tag.self, [LibraryModel.attribute("label", .stringAttributeType)]),
+        ]
+        let coordinator = try Stack(home.url(), model, options: options).coordinator
+        let context = Library.context(on: coordinator)
+        for number in 0..<3 { Curious(context: context).setValue("\(number)", forKey: "name") }
+        try context.save()
+        Curious.other = Library.context(on: coordinator)
+        defer { Curious.other = nil }
+        let found = try Library.context(on: coordinator).all(Curious.self, "Curious", orderedBy: "name")
+        #expect(found.map(\.count) == [0, 1, 2])
+        #expect(try home.sql("SELECT COUNT(*) FROM ZTAG") == "3")
     }
 }
 
@@ -202,29 +228,25 @@ struct InMemoryStoreTests {
         return model
     }
 
-    @Test("may be fetched from and saved to by initialisers of the objects that a fetch makes")
-    func nesting() throws {
-        let model = NSManagedObjectModel()
-        model.entities = [
-            LibraryModel.entity("Curious", Curious.self, [LibraryModel.attribute("name", .stringAttributeType)]),
-            LibraryModel.entity("Tag", Tag.self, [LibraryModel.attribute("label", .stringAttributeType)]),
-        ]
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        _ = try add(coordinator, nil)
-        let context = Library.context(on: coordinator)
-        for number in 0..<3 { Curious(context: context).setValue("\(number)", forKey: "name") }
-        try context.save()
-        Curious.other = Library.context(on: coordinator)
-        defer { Curious.other = nil }
-        let found = try Library.context(on: coordinator).all(Curious.self, "Curious", orderedBy: "name")
-        #expect(found.map(\.count) == [0, 1, 2])
-        #expect(try labels(coordinator).count == 3)
+    @Test("is what an SQLite store at the null device is too, one of each coordinator's own; the device stays what it is")
+    func nullDevice() throws {
+        let url = URL(fileURLWithPath: "/dev/null")
+        let stacks = [try Stack(url), try Stack(url)]
+        try save("x", stacks[0].coordinator)
+        #expect(try labels(stacks[0].coordinator) == ["x"])
+        #expect(try labels(stacks[1].coordinator).isEmpty)
+        let store = stacks[0].coordinator.persistentStores[0]
+        #expect(store.type == NSSQLiteStoreType && store.url == url && store.metadata[NSStoreTypeKey] as? String == NSSQLiteStoreType)
+        cocoaError(134080) { try stacks[0].add(url) }
+        cocoaError(260) { try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url) }
+        try stacks[1].coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
+        #expect(exists(url) && !exists(url, "-wal") && !exists(url, "-journal"))
     }
 }
 
 /// Asks and changes the store while it is being made by a fetch.
 private final class Curious: NSManagedObject {
-    // One test uses it, on one thread.
+    // One test uses it, one case at a time, on one thread.
     nonisolated(unsafe) static var other: NSManagedObjectContext?
     private(set) var count = -1
 

@@ -12,7 +12,7 @@ struct StoreDatabase: Sendable {
     private var url: URL { place.url }
 
     /// A database in memory that nobody has yet is made, though it is to be read only.
-    private var isFileToRead: Bool { options.isReadOnly && !place.isInMemory }
+    private var isFileToRead: Bool { options.isReadOnly && place.database == nil }
 
     func open(_ model: NSManagedObjectModel, _ configurationName: String?) throws -> OpenedDatabase {
         try isFileToRead ? openForReading(model, configurationName) : openForWriting(model, configurationName)

@@ -23,7 +23,7 @@ extension StorePlace {
     }
 
     private func removeFiles() throws {
-        guard case .file(let url) = self else { return }
+        guard database == nil else { return }
         for suffix in ["", "-wal", "-shm", "-journal"] {
             let path = url.path + suffix
             if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
@@ -50,7 +50,7 @@ extension StorePlace {
 
     private func readMetadata(_ connection: Connection) throws -> StoreMetadata? {
         // A file is read beside writers, in this process or another; a database in memory is not.
-        guard case .memory(let database) = self else { return try StoreMetadata.read(from: connection) }
+        guard let database else { return try StoreMetadata.read(from: connection) }
         return try database.lock.read { try StoreMetadata.read(from: connection) }
     }
 }

@@ -6,6 +6,8 @@ import SQLiteDriver
 enum StorePlace: Sendable {
     case file(URL)
     case memory(MemoryDatabase)
+    /// The null device, which Apple's Core Data takes for a database that nobody else sees.
+    case null(URL, MemoryDatabase)
 
     /// The place that a store of that type would have: for one in memory, that of the database whose URL is given, or else a new one.
     ///
@@ -21,7 +23,7 @@ enum StorePlace: Sendable {
                 throw CocoaError.coreData(.persistentStoreOpen, "A store of type \(type) needs the URL of a file.")
             }
             if name != nil { throw Self.isInMemory(url) }
-            self = .file(url)
+            self = try Self.isNull(url) ? .null(url, .fresh()) : .file(url)
         default: throw Self.unknown(type)
         }
     }
@@ -35,33 +37,36 @@ enum StorePlace: Sendable {
         case NSInMemoryStoreType: return name.flatMap(MemoryDatabase.existing).map(StorePlace.memory)
         case NSSQLiteStoreType:
             if name != nil { throw isInMemory(url) }
-            return FileManager.default.fileExists(atPath: url.path) ? .file(url) : nil
+            return FileManager.default.fileExists(atPath: url.path) && !isNull(url) ? .file(url) : nil
         default: throw unknown(type)
         }
     }
 
     var url: URL {
         switch self {
-        case .file(let url): url
+        case .file(let url), .null(let url, _): url
         case .memory(let database): database.url
         }
     }
 
     var type: String {
         switch self {
-        case .file: NSSQLiteStoreType
+        case .file, .null: NSSQLiteStoreType
         case .memory: NSInMemoryStoreType
         }
     }
 
-    var isInMemory: Bool { if case .memory = self { true } else { false } }
+    /// The database, where it is in memory.
+    var database: MemoryDatabase? {
+        switch self {
+        case .file: nil
+        case .memory(let database), .null(_, let database): database
+        }
+    }
 
     /// What tells the database from others; nil where there is no file.
     var identity: DatabaseIdentity? {
-        switch self {
-        case .memory(let database): database.lock.identity
-        case .file(let url): DatabaseIdentity(path: url.path)
-        }
+        if let database { database.lock.identity } else { DatabaseIdentity(path: url.path) }
     }
 
     /// The lock that everybody in this process who uses the database shares.
@@ -78,19 +83,15 @@ enum StorePlace: Sendable {
 
     /// A connection without any settings.
     func connect(_ mode: Connection.Mode) throws -> Connection {
-        switch self {
-        case .memory(let database): try database.connect(mode)
-        case .file(let url): try Connection(path: url.path, mode: mode)
-        }
+        try database?.connect(mode) ?? Connection(path: url.path, mode: mode)
     }
 
     /// A connection that reads only, also where nothing can be written.
     func connectForReading() throws -> Connection {
-        switch self {
-        case .memory(let database): try database.connect(.readOnly)
-        case .file(let url): try Self.readOnlyConnection(url)
-        }
+        try database?.connect(.readOnly) ?? Self.readOnlyConnection(url)
     }
+
+    private static func isNull(_ url: URL) -> Bool { url.path == "/dev/null" }
 
     private static func unknown(_ type: String) -> CocoaError {
         .coreData(.persistentStoreInvalidType, "There are no stores of type \"\(type)\".")
@@ -104,7 +105,7 @@ enum StorePlace: Sendable {
 extension StorePlace {
     /// NB: SQLite takes a file of one byte for an empty one, and would write over it. No database is smaller than 512 bytes.
     func refuseFragment() throws {
-        guard case .file(let url) = self else { return }
+        guard database == nil else { return }
         let size = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)[.size] as? NSNumber
         guard let size, (1..<512).contains(size.intValue) else { return }
         throw CocoaError.coreData(
