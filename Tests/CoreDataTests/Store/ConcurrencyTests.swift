@@ -5,22 +5,25 @@ import Testing
 
 @Suite("Contexts on several threads")
 struct ConcurrencyTests {
+    /// In memory SQLite is not to wait, so that an error comes out where our own lock does not hold.
+    private func options(_ kind: StoreKind) -> [AnyHashable: Any]? { kind == .memory ? [NSPersistentStoreTimeoutOption: 0] : nil }
+
     @Test("insert, fetch and save on one coordinator without losing anything", arguments: StoreKind.allCases)
     func oneCoordinator(kind: StoreKind) throws {
-        let library = try Library(kind)
+        let library = try Library(kind, options: options(kind))
         try run(library) { library.newContext() }
     }
 
     @Test("insert, fetch and save on a coordinator each without losing anything", arguments: StoreKind.allCases)
     func severalCoordinators(kind: StoreKind) throws {
-        let library = try Library(kind)
-        try run(library, rounds: 40) { try library.separateContext() }
+        let library = try Library(kind, options: options(kind))
+        try run(library, rounds: 40) { try Library.context(on: library.separateCoordinator(options: options(kind))) }
     }
 
     @Test("insert, fetch and save on two coordinators, four threads on each, without losing anything", arguments: StoreKind.allCases)
     func twoCoordinators(kind: StoreKind) throws {
-        let library = try Library(kind)
-        let coordinators = [library.coordinator, try library.separateCoordinator()]
+        let library = try Library(kind, options: options(kind))
+        let coordinators = [library.coordinator, try library.separateCoordinator(options: options(kind))]
         var next = 0
         try run(library, rounds: 100) {
             next += 1
@@ -33,9 +36,9 @@ struct ConcurrencyTests {
         arguments: StoreKind.allCases
     )
     func mixed(kind: StoreKind) throws {
-        let library = try Library(kind)
+        let library = try Library(kind, options: options(kind))
         let url = library.url
-        let coordinators = [library.coordinator, try library.separateCoordinator()]
+        let coordinators = [library.coordinator, try library.separateCoordinator(options: options(kind))]
         let failures = Lock<[any Error]>([])
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             let context = Library.context(on: coordinators[thread % 2])
@@ -73,7 +76,7 @@ struct ConcurrencyTests {
     }
 
     private func visit(_ url: URL, _ request: NSFetchRequest<Book>) throws {
-        let stack = try Stack(url)
+        let stack = try Stack(url, options: options(StoreKind(of: url)))
         #expect(try stack.newContext().count(for: request) == 1)
         try stack.close()
     }

@@ -119,27 +119,42 @@ struct StoreLockTests {
         #expect(try home.sql("SELECT COUNT(*), COUNT(DISTINCT Z_PK) FROM ZTAG") == "3200|3200")
     }
 
+    // * One coordinator has begun to save to the first of two stores; another, which has them the other way round, begins to save to both.
+    // => It waits for the store that the first one has, and holds none that the first one needs.
     @Test("of two stores is taken in one order by all coordinators, whichever was added first", arguments: StoreKind.allCases)
     func crossing(kind: StoreKind) throws {
         let home = try StoreHome(kind)
-        let errors = Lock<[any Error]>([])
-        let stacks = try [["a", "b"], ["b", "a"]].map { names in
-            let stack = Stack()
-            return (stack, try Dictionary(uniqueKeysWithValues: names.map { ($0, try stack.add(home.url($0))) }))
+        let contexts = try [["a", "b"], ["b", "a"]].map { try makeContext(on: $0.map { home.url($0) }) }
+        let stores = contexts.map { $0.persistentStoreCoordinator?.persistentStores.compactMap { $0 as? SQLiteStore } ?? [] }
+        let locks = stores[0].map(\.lock)
+        let injectors = try stores[0].map(FaultInjector.init)
+        let hasBegun = Lock(false)
+        let save: @Sendable (Int) -> Void = { number in
+            #expect(throws: Never.self) { try contexts[number].performAndWait { try contexts[number].save() } }
         }
-        DispatchQueue.concurrentPerform(iterations: 4) { thread in
-            let (stack, stores) = stacks[thread % 2]
-            let context = stack.newContext()
-            for round in 0..<50 {
-                for name in ["a", "b"] {
-                    let tag = Tag(context: context)
-                    tag.label = "\(thread).\(round)"
-                    if let store = stores[name] { context.assign(tag, to: store) }
+        let startOther = {
+            start { save(1) }
+            while locks.allSatisfy({ $0.waitingCount == 0 }) { sched_yield() }
+        }
+        for injector in injectors {
+            injector.arm(1) { _ in
+                let isFirst = hasBegun.withLock { hasBegun in
+                    defer { hasBegun = true }
+                    return !hasBegun
                 }
-                do { try context.save() } catch { errors.withLock { $0.append(error) } }
+                if isFirst { startOther() }
             }
         }
-        errors.withLock { #expect($0.isEmpty, "\($0.first.map { "\($0)" } ?? "")") }
-        for name in ["a", "b"] { #expect(try home.sql("SELECT COUNT(*) FROM ZTAG", in: name) == "200") }
+        start { save(0) }
+        #expect(group.wait(timeout: .now() + 60) == .success, "The two saves wait for each other.")
+        for name in ["a", "b"] { #expect(try home.sql("SELECT COUNT(*) FROM ZTAG", in: name) == "2") }
+    }
+
+    /// A context with an unsaved tag for each of some stores.
+    private func makeContext(on urls: [URL]) throws -> NSManagedObjectContext {
+        let stack = Stack()
+        let context = stack.newContext()
+        for url in urls { context.assign(Tag(context: context), to: try stack.add(url)) }
+        return context
     }
 }

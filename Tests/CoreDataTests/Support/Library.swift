@@ -31,9 +31,9 @@ final class Library {
     /// A context on a coordinator of its own, as another process would have: it sees the store only.
     func separateContext() throws -> NSManagedObjectContext { try Self.context(on: separateCoordinator()) }
 
-    func separateCoordinator() throws -> NSPersistentStoreCoordinator {
+    func separateCoordinator(options: [AnyHashable: Any]? = nil) throws -> NSPersistentStoreCoordinator {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
-        try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: url, options: nil)
+        try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: url, options: options)
         return coordinator
     }
 
