@@ -1,3 +1,4 @@
+import CSQLite
 import Testing
 
 @testable import SQLiteDriver
@@ -74,5 +75,30 @@ struct ConnectionTests {
             try connection.rows("SELECT value FROM json_each('[\"a\",\"b\"]') ORDER BY value COLLATE backwards")
                 == [[.text("b")], [.text("a")]]
         )
+    }
+
+    // * Two schemas of as many statements: SQLite would count both as version 1.
+    @Test("that empties a database leaves others no way to read what comes next through the old schema")
+    func emptying() throws {
+        let uri = "file:/8A7C0E0B-3C1D-4C53-9B0B-6B8C5C2C6E0A?vfs=memdb"
+        let connections = try (0..<2).map { _ in try Connection(path: uri, mode: .readWriteCreate, isURI: true) }
+        try connections[0].execute("CREATE TABLE old (a)")
+        #expect(try connections[1].rows("SELECT a FROM old").isEmpty)
+        try connections[0].empty()
+        let absent = #expect(throws: SQLiteError.self) { try connections[1].rows("SELECT a FROM old") }
+        #expect(absent?.message == "no such table: old")
+        try connections[0].execute("CREATE TABLE new (a); INSERT INTO new VALUES (1)")
+        #expect(throws: SQLiteError.self) { try connections[1].rows("SELECT a FROM old") }
+        #expect(try connections[1].rows("SELECT a FROM new") == [[.integer(1)]])
+        #expect(try connections[1].rows("PRAGMA integrity_check") == [[.text("ok")]])
+    }
+
+    @Test("lifts the limit of databases in memory, which is 1 GB")
+    func sizeLimit() throws {
+        let connection = try Connection(path: "file:/5C8C1C5C-0E3F-4B57-93A4-7B9D1C7A2F11?vfs=memdb", mode: .readWriteCreate, isURI: true)
+        try connection.liftSizeLimit()
+        var limit: Int64 = -1
+        #expect(sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_SIZE_LIMIT, &limit) == SQLITE_OK)
+        #expect(limit > 1 << 40)
     }
 }
