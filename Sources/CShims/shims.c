@@ -19,3 +19,7 @@ void *cd_takeConstruction(void) {
 }
 
 void cd_setConstruction(void *next) { construction = next; }
+
+static _Thread_local cd_thread thread = {-1, NULL};
+
+cd_thread *cd_currentThread(void) { return &thread; }

@@ -15,4 +15,14 @@ void *_Nullable cd_tryRetain(const void *_Nonnull object);
 void *_Nullable cd_takeConstruction(void);
 void cd_setConstruction(void *_Nullable construction);
 
+/// What the queues of contexts know of a thread. Its address is the thread's name; a C thread-local is several times cheaper than a pthread key.
+typedef struct {
+    /// The level of the queue whose block the thread is running; -1 while it runs none.
+    long level;
+    /// What is needed once the thread waits for others, or NULL.
+    void *_Nullable state;
+} cd_thread;
+
+cd_thread *_Nonnull cd_currentThread(void);
+
 #endif

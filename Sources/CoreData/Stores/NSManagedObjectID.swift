@@ -3,10 +3,10 @@ import Foundation
 /// The identity of an object, good in every context of a coordinator and, once permanent, for ever.
 ///
 /// Two IDs are equal when they name the same row of the same store, or the same unsaved object. Hashing and comparing are O(1).
-open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
-    // Sendable: everything is immutable.
+/// To keep one outside the process, encode it (`Codable`), or its `uriRepresentation()`.
+public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
     let reference: RowReference
-    private let space: IDSpace
+    let space: IDSpace
 
     init(_ reference: RowReference, in space: IDSpace) {
         self.reference = reference
@@ -44,13 +44,13 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         return UUID(uuid: uuid).uuidString
     }
 
-    open override func isEqual(_ object: Any?) -> Bool {
+    public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSManagedObjectID else { return false }
         if self === other { return true }
         return reference.key == other.reference.key && (space === other.space || space == other.space)
     }
 
-    open override var hash: Int {
+    public override var hash: Int {
         var hasher = Hasher()
         hasher.combine(reference.key)
         hasher.combine(space.root)
@@ -60,7 +60,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     /// IDs are immutable: the copy is the ID itself.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    open override var description: String { "0x\(String(reference.key, radix: 16)) <\(uriRepresentation().absoluteString)>" }
+    public override var description: String { "0x\(String(reference.key, radix: 16)) <\(uriRepresentation().absoluteString)>" }
 }
 
 /// What the IDs of one entity's objects in one store have in common.

@@ -21,12 +21,14 @@ final class Library {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let added = try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: url, options: options)
         store = try #require(added as? SQLiteStore)
-        context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
         context.persistentStoreCoordinator = coordinator
     }
 
     /// Another context on the same coordinator.
-    func newContext() -> NSManagedObjectContext { Self.context(on: coordinator) }
+    func newContext(_ type: NSManagedObjectContextConcurrencyType = .confinementConcurrencyType) -> NSManagedObjectContext {
+        Self.context(on: coordinator, type)
+    }
 
     /// A context on a coordinator of its own, as another process would have: it sees the store only.
     func separateContext() throws -> NSManagedObjectContext { try Self.context(on: separateCoordinator()) }
@@ -37,8 +39,11 @@ final class Library {
         return coordinator
     }
 
-    static func context(on coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    static func context(
+        on coordinator: NSPersistentStoreCoordinator,
+        _ type: NSManagedObjectContextConcurrencyType = .confinementConcurrencyType
+    ) -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: type)
         context.persistentStoreCoordinator = coordinator
         return context
     }

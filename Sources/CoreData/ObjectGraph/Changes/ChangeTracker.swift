@@ -12,7 +12,9 @@ final class ChangeTracker {
     var unpropagated: ContiguousArray<NSManagedObject> = []
     private var deletedInsertions: [NSManagedObject] = []
     /// Objects whose values were replaced from the store in the current event.
-    var refreshed: ContiguousArray<NSManagedObject> = []
+    private(set) var refreshed: ContiguousArray<NSManagedObject> = []
+    /// Told of the first change of an event: for a main-queue context, whose events may end with the turn.
+    @exclusivity(unchecked) var turn: MainTurn?
     /// How many objects have something for the next save.
     @exclusivity(unchecked) private(set) var pendingCount = 0
 
@@ -47,7 +49,14 @@ final class ChangeTracker {
         if object.state.contains(.touched) { return }
         object.state.insert(.touched)
         object.beginEvent()
+        if touched.isEmpty { turn?.changesBegan() }
         touched.append(object)
+    }
+
+    /// An object's values were replaced from the store.
+    func noteRefresh(of object: NSManagedObject) {
+        if refreshed.isEmpty { turn?.changesBegan() }
+        refreshed.append(object)
     }
 
     /// An object that was never saved went: whoever knew it is told at the end of the event.

@@ -2,7 +2,12 @@ import Foundation
 
 /// The queue that a context's blocks run on.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+    /// No checks: whoever uses the context sees to it that one thread does at a time. For code from before contexts had queues, and for tests.
+    /// Blocks run as on a private queue.
+    case confinementConcurrencyType = 0
+    /// A queue of the context's own. Its blocks run on whichever thread asks for them first, one at a time.
     case privateQueueConcurrencyType = 1
+    /// The main dispatch queue, where also code outside blocks may use the context.
     case mainQueueConcurrencyType = 2
 }
 

@@ -11,6 +11,7 @@ extension NSManagedObjectContext {
     /// - Throws: a `CocoaError` where a key is unknown or a store cannot be read.
     /// - Precondition: the request's entity is in the model of the context's coordinator.
     public func fetch<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] {
+        checkQueue()
         let entity = try entity(of: request, Result.self)
         switch request.resultType {
         case .managedObjectResultType:
@@ -27,7 +28,8 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: as `fetch(_:)`.
     public func count<Result>(for request: NSFetchRequest<Result>) throws -> Int {
-        try count(request, entity(of: request, Result.self))
+        checkQueue()
+        return try count(request, entity(of: request, Result.self))
     }
 
     private func entity<Result>(of request: NSFetchRequest<Result>, _ type: Result.Type) throws -> NSEntityDescription {

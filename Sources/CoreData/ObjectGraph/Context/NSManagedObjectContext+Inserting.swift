@@ -19,6 +19,7 @@ extension NSManagedObjectContext {
 
     /// The scope of new objects of an entity.
     @inline(__always) func scopeForInsertion(of entity: NSEntityDescription) -> EntityScope {
+        checkQueue("init(context:)")
         if let insertionScope, insertionEntity === entity { return insertionScope }
         return findScopeForInsertion(of: entity)
     }
@@ -47,6 +48,7 @@ extension NSManagedObjectContext {
     ///
     /// - Precondition: the object is in no other context, and its entity is one of the coordinator's model.
     public func insert(_ object: NSManagedObject) {
+        checkQueue()
         if object.registeredContext === self { return reinsert(object) }
         precondition(object.state.contains(.detached), "The object is in another context already. Create it in the one that shall save it.")
         object.scope = scopeForInsertion(of: object.scope.entity)
@@ -80,6 +82,7 @@ extension NSManagedObjectContext {
     ///
     /// - Precondition: the object is in this context.
     public func delete(_ object: NSManagedObject) {
+        checkQueue()
         precondition(object.registeredContext === self, "Only the context that an object is in can delete it.")
         guard !object.state.contains(.deleted) else { return }
         object.prepareForDeletion()
@@ -92,6 +95,7 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: a `CocoaError` where no store takes an object or the store cannot be written; no ID has changed then.
     public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        checkQueue()
         let temporary = objects.filter { $0.key < 0 && $0.registeredContext === self }
         let groups = Dictionary(grouping: temporary) { ObjectIdentifier($0.scope) }.values
         let keys = try groups.map { group in
@@ -119,6 +123,7 @@ extension NSManagedObjectContext {
     ///
     /// - Precondition: the object is a managed object of this context that was never saved; the store is one of its coordinator's.
     public func assign(_ object: Any, to store: NSPersistentStore) {
+        checkQueue()
         guard let object = object as? NSManagedObject, object.registeredContext === self, object.key < 0 else {
             misuse("assign(_:to:) takes an object of this context that was never saved.")
         }

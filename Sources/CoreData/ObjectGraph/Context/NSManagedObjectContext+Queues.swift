@@ -1,20 +1,32 @@
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Runs a block on the context's queue, later. Ends an event.
+    /// Runs a block on the context's queue, later, after everything that waits for the queue already. Ends an event.
+    ///
+    /// > Concurrency: may be called from anywhere, on the queue too. The block keeps the context alive.
     @preconcurrency public func perform(_ block: @escaping @Sendable () -> Void) {
         queue.async { self.event(block) }
     }
 
-    /// Runs a block on the context's queue and waits for it. Re-entrant: on the queue already, it runs at once. Ends an event.
+    /// Runs a block on the context's queue and waits for it. Ends an event.
     ///
+    /// On the queue already, the block runs at once, to any depth. Where nobody has a private queue, it runs on the calling thread.
+    /// Otherwise the thread waits for its turn; if those it waits for come to wait for it, it runs their blocks meanwhile, so contexts may
+    /// wait for each other in any order.
+    ///
+    /// > Concurrency: may be called from anywhere. For a main-queue context, the main queue has to be running.
     /// - Throws: what the block throws.
     @discardableResult public func performAndWait<Result>(_ block: () throws -> Result) rethrows -> Result {
         try queue.sync { try event(block) }
     }
 
-    /// Runs a block on the context's queue and gives its result. Ends an event.
+    /// Runs a block on the context's queue and gives its result, without blocking the caller's thread. Ends an event.
     ///
+    /// With `.immediate` the block runs at once where the caller is on the queue, and also where the caller is in no actor and the private
+    /// queue is free: it then occupies a thread of the concurrent pool, so long work is better `.enqueued`. Otherwise, as from the main actor
+    /// into a private context, it runs later on another thread, after everything that waits already; with `.enqueued` always.
+    ///
+    /// > Concurrency: may be called from anywhere. It is not cancelled with its task.
     /// - Throws: what the block throws.
     @preconcurrency
     nonisolated(nonsending)
@@ -23,16 +35,29 @@ extension NSManagedObjectContext {
             _ block: @escaping @Sendable () throws -> Result
         ) async rethrows -> Result
     {
-        if schedule == .immediate, queue.isCurrent { return try event(block) }
+        if schedule == .immediate, queue.isCurrent || Self.mayBlock(#isolation) {
+            if let result = try queue.syncIfFree({ try event(block) }) { return result }
+        }
         let outcome: Transfer<Swift.Result<Result, any Error>> = await withUnsafeContinuation { continuation in
             queue.async { continuation.resume(returning: Transfer(Swift.Result { try self.event(block) })) }
         }
         return try outcome.value.rethrown(by: block)
     }
 
+    /// Whether the caller's thread is one of the concurrent pool, which no actor waits for.
+    ///
+    /// NB: a task that was started immediately runs its beginning on the thread that started it, isolated to nobody.
+    private static func mayBlock(_ isolation: (any Actor)?) -> Bool { isolation == nil && !MainQueue.isCurrent }
+
     private func event<Result>(_ block: () throws -> Result) rethrows -> Result {
         defer { if !isSaving { processPendingChanges() } }
         return try block()
+    }
+
+    /// Whether a save is under way. In a block that another context's wait let in, it is best to leave the context alone.
+    var isSaving: Bool {
+        get { queue.isSaving }
+        set { queue.isSaving = newValue }
     }
 }
 
@@ -41,19 +66,4 @@ extension NSManagedObjectContext {
 private struct Transfer<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }
-}
-
-extension Result where Failure == any Error {
-    /// Gets the value or throws the error, which only `block` can have thrown: so the caller may say `rethrows`.
-    fileprivate func rethrown<Ignored>(by block: () throws -> Ignored) rethrows -> Success {
-        switch self {
-        case .success(let value): return value
-        case .failure(let error):
-            func pass(_ failing: () throws -> Void) rethrows { try failing() }
-            return try withoutActuallyEscaping(block) { block in
-                func go(_ body: () throws -> Ignored, _ error: any Error) throws -> Success { throw error }
-                return try go(block, error)
-            }
-        }
-    }
 }

@@ -6,6 +6,7 @@ extension NSManagedObjectContext {
     /// With `mergeChanges`, its unsaved changes are laid over the newest row and stay unsaved. Without, they are lost and the object becomes a
     /// fault. The newest row is the one in the row cache; nothing is read before the object is used.
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        checkQueue()
         guard object.registeredContext === self, object.key > 0, !object.state.contains(.inserted) else { return }
         if flag { refreshMerging(object) } else { refreshToFault(object) }
     }
@@ -43,7 +44,7 @@ extension NSManagedObjectContext {
         for index in extras.toMany.indices where extras.toMany[index]?.hasChanges == false { extras.toMany[index] = nil }
     }
 
-    private func noteRefresh(_ object: NSManagedObject) { tracker.refreshed.append(object) }
+    private func noteRefresh(_ object: NSManagedObject) { tracker.noteRefresh(of: object) }
 
     /// Puts an object on another base row: its values become that row's but for `slots`, which keep what the object has.
     func rebase(_ object: NSManagedObject, onto base: Row, keeping slots: SlotMask) {
@@ -61,6 +62,7 @@ extension NSManagedObjectContext {
 
     /// Refreshes every object of the context, keeping unsaved changes.
     public func refreshAllObjects() {
+        checkQueue()
         for object in registry.objects {
             refresh(object, mergeChanges: !object.state.isDisjoint(with: .pending))
         }
@@ -69,6 +71,7 @@ extension NSManagedObjectContext {
 
     /// Makes the next save fail if the object's row was changed by others, though the object itself is unchanged.
     public func detectConflicts(for object: NSManagedObject) {
+        checkQueue()
         guard object.registeredContext === self, object.key > 0 else { return }
         if object.isFault { object.fire() }
         object.state.insert(.locked)
@@ -77,6 +80,7 @@ extension NSManagedObjectContext {
 
     /// Drops all unsaved changes: inserted objects go, deleted ones come back, changed ones have their last saved values. Reads nothing.
     public func rollback() {
+        checkQueue()
         let objects = tracker.objects.filter { !$0.state.isDisjoint(with: .pending) }
         tracker.removeAll()
         for object in objects { rollBack(object) }
@@ -100,6 +104,7 @@ extension NSManagedObjectContext {
 
     /// Forgets every object and every unsaved change. Objects that somebody still holds are in no context any more.
     public func reset() {
+        checkQueue()
         let objects = registry.objects
         let pending = tracker.objects
         let ids = objects.map(\.objectID)

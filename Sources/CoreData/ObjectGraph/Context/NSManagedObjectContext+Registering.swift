@@ -2,10 +2,14 @@ import Foundation
 
 extension NSManagedObjectContext {
     /// The object of an ID, if this context has it. Never reads anything.
-    public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? { registeredObject(for: objectID.reference) }
+    public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+        checkQueue()
+        return registeredObject(for: objectID.reference)
+    }
 
     /// The object of an ID: the context's own, or a new fault, which is read when it is first used. Never reads anything itself.
     public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+        checkQueue()
         if let own = ownReference(objectID) { return object(for: own) }
         return object(for: objectID.reference)
     }

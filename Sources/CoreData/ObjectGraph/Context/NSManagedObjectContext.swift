@@ -2,8 +2,9 @@ import Foundation
 
 /// A scratchpad of objects: fetches them, keeps one instance of each, tracks what changes, and saves it as a whole.
 ///
-/// > Concurrency: A context has a queue: the main one, or its own. Use it and its objects inside `perform` and `performAndWait`. Setting it up
-/// (coordinator, name, merge policy) may happen anywhere before its first use.
+/// > Concurrency: A context has a queue: the main one, or its own. Use it and its objects inside `perform` and `performAndWait`, and a
+/// main-queue context also directly on the main queue; debug builds stop where it is used elsewhere. Setting it up (coordinator, name, merge
+/// policy) may happen anywhere before its first use.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // Sendable by contract: everything but the set-up is used on the context's queue only.
     public let concurrencyType: NSManagedObjectContextConcurrencyType
@@ -13,7 +14,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var graphParent: (any GraphParent)?
     var optionalRegistry: ObjectRegistry?
     private var coordinator: NSPersistentStoreCoordinator?
-    var isSaving = false
     /// Unchanged objects that the next save checks for conflicts.
     var lockedObjects: [NSManagedObject] = []
     /// The sets that the latest ObjectsDidChange carried, which DidSave can often use again.
@@ -37,30 +37,40 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// A name for logs, and for the history of changes.
     open var name: String?
     /// Who the changes of this context are by, in the history of changes.
-    open var transactionAuthor: String?
+    open var transactionAuthor: String? {
+        willSet { checkSetUp() }
+    }
     /// What happens when a save meets rows changed by others: an `NSMergePolicy`. The error policy unless set.
     open var mergePolicy: Any = NSMergePolicy.error
     /// For the application's use.
     public let userInfo = NSMutableDictionary()
     /// Whether deletes are carried along relationships when an event ends, rather than at the save.
-    open var propagatesDeletesAtEndOfEvent = true
+    open var propagatesDeletesAtEndOfEvent = true {
+        willSet { checkSetUp() }
+    }
     /// Whether all objects of the context are kept alive, not only those with changes.
     open var retainsRegisteredObjects: Bool {
         get { retainsObjects }
         set {
+            checkSetUp()
             retainsObjects = newValue
-            retained = newValue ? registeredObjects : []
+            retained = newValue ? Set(optionalRegistry?.objects ?? []) : []
         }
     }
     /// Whether an object whose row is gone becomes a deleted object without values; otherwise firing it traps.
-    open var shouldDeleteInaccessibleFaults = true
+    open var shouldDeleteInaccessibleFaults = true {
+        willSet { checkSetUp() }
+    }
     /// How old a cached row may be to fill a fault, in seconds; negative for any age.
-    open var stalenessInterval: TimeInterval = -1
+    open var stalenessInterval: TimeInterval = -1 {
+        willSet { checkSetUp() }
+    }
 
     public init(concurrencyType type: NSManagedObjectContextConcurrencyType) {
         concurrencyType = type
-        queue = ContextQueue(type)
+        queue = ContextQueue(type == .mainQueueConcurrencyType ? .main : .own)
         super.init()
+        if queue.isMain { tracker.turn = MainTurn(self) }
     }
 
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
@@ -98,28 +108,47 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Ends the event: carries deletes along relationships and posts ObjectsDidChange once for everything that changed since.
     ///
-    /// Called at the end of each `perform` block, and by `save()` and fetches.
-    open func processPendingChanges() { endEvent() }
+    /// Called at the end of each block, by `save()` and fetches, and once a turn of the main queue for what is done there outside blocks.
+    open func processPendingChanges() {
+        checkQueue()
+        endEvent()
+    }
 
     /// Saves all changes: everything is written, or nothing is and all changes stay pending.
     ///
     /// Without changes it succeeds and posts nothing; changed metadata of stores is written.
     ///
     /// - Throws: a `CocoaError`: validation (1550–1680, several under 1560), a merge conflict (133020), a store that cannot be written.
-    open func save() throws { try saveChanges() }
+    open func save() throws {
+        checkQueue()
+        try saveChanges()
+    }
 
     /// The objects to be written as new rows by the next save.
-    public var insertedObjects: Set<NSManagedObject> { Set(tracker.objects(.inserted)) }
+    public var insertedObjects: Set<NSManagedObject> {
+        checkQueue()
+        return Set(tracker.objects(.inserted))
+    }
     /// The objects whose rows the next save updates.
     public var updatedObjects: Set<NSManagedObject> {
-        Set(tracker.objects(.updated).filter { $0.state.isDisjoint(with: [.inserted, .deleted]) })
+        checkQueue()
+        return Set(tracker.objects(.updated).filter { $0.state.isDisjoint(with: [.inserted, .deleted]) })
     }
     /// The objects whose rows the next save deletes.
-    public var deletedObjects: Set<NSManagedObject> { Set(tracker.objects(.deleted)) }
+    public var deletedObjects: Set<NSManagedObject> {
+        checkQueue()
+        return Set(tracker.objects(.deleted))
+    }
     /// All live objects of the context.
-    public var registeredObjects: Set<NSManagedObject> { Set(optionalRegistry?.objects ?? []) }
+    public var registeredObjects: Set<NSManagedObject> {
+        checkQueue()
+        return Set(optionalRegistry?.objects ?? [])
+    }
     /// Whether a save has something to do. True also after a setter that set an equal value.
-    public var hasChanges: Bool { tracker.pendingCount > 0 }
+    public var hasChanges: Bool {
+        checkQueue()
+        return tracker.pendingCount > 0
+    }
 
     var registry: ObjectRegistry {
         guard let optionalRegistry else { misuse("The context has no persistentStoreCoordinator. Set it before using the context.") }

@@ -3,6 +3,7 @@ import Foundation
 /// Values by name: the edge where they become `Any`, numbers as `NSNumber`.
 extension NSManagedObject {
     final func place(named key: String) -> EntityShape.Place {
+        checkQueue()
         guard let place = scope.shape.places[key] else {
             fatalError(
                 "Entity \(scope.entity.name ?? "?") is not key value coding-compliant for the key \"\(key)\": it has no such property."

@@ -10,22 +10,26 @@ extension NSManagedObject {
 
     /// A scalar; its zero where the value is nil, whose place in a row is zeroed.
     @inlinable @inline(__always) final func load<Value>(_ slot: Int, as type: Value.Type) -> Value {
+        checkQueue()
         if state.contains(.fault) { fire() }
         return place(slot).load(as: type)
     }
 
     @inlinable @inline(__always) final func isNull(_ slot: Int) -> Bool {
+        checkQueue()
         if state.contains(.fault) { fire() }
         return EntityLayout.isNull(row, slot)
     }
 
     @usableFromInline final func string(_ slot: Int) -> String? {
+        checkQueue()
         if state.contains(.fault) { fire() }
         if state.contains(.ownRow) { return place(slot).assumingMemoryBound(to: String?.self).pointee }
         return EntityLayout.isNull(row, slot) ? nil : batch.string(at: place(slot))
     }
 
     @usableFromInline final func data(_ slot: Int) -> Data? {
+        checkQueue()
         if state.contains(.fault) { fire() }
         if state.contains(.ownRow) { return place(slot).assumingMemoryBound(to: Data?.self).pointee }
         return EntityLayout.isNull(row, slot) ? nil : Data(batch.bytes(at: place(slot)))

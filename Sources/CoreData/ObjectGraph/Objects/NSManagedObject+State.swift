@@ -6,24 +6,43 @@ extension NSManagedObject {
 
     public final var entity: NSEntityDescription { scope.entity }
 
-    /// The object's identity: temporary until its first save, when it is replaced by a permanent one.
+    /// The object's identity: temporary until its first save, when it is replaced by a permanent one. May be asked for off the queue.
     public final var objectID: NSManagedObjectID {
+        // Elsewhere nothing of the object may be written, so the ID is not kept.
+        if let context = registeredContext, !context.isUsableHere { return unkeptID(context) }
         if let id = existingExtras?.objectID { return id }
         let id = NSManagedObjectID(rowReference, in: scope.ids(temporary: key < 0))
         extras.objectID = id
         return id
     }
 
+    private func unkeptID(_ context: NSManagedObjectContext) -> NSManagedObjectID {
+        NSManagedObjectID(rowReference, entity: scope.entity, store: context.store(numbered: scope.store))
+    }
+
     /// The next save writes a new row.
-    public final var isInserted: Bool { state.contains(.inserted) }
+    public final var isInserted: Bool {
+        checkQueue()
+        return state.contains(.inserted)
+    }
     /// A setter ran since the last save, also one that set an equal value.
-    public final var isUpdated: Bool { state.contains(.updated) }
+    public final var isUpdated: Bool {
+        checkQueue()
+        return state.contains(.updated)
+    }
     /// The next save deletes the row.
-    public final var isDeleted: Bool { state.contains(.deleted) }
-    public final var hasChanges: Bool { !state.isDisjoint(with: .pending) }
+    public final var isDeleted: Bool {
+        checkQueue()
+        return state.contains(.deleted)
+    }
+    public final var hasChanges: Bool {
+        checkQueue()
+        return !state.isDisjoint(with: .pending)
+    }
 
     /// Whether a persistent property differs from what was last fetched or saved. Fires no fault.
     public final var hasPersistentChangedValues: Bool {
+        checkQueue()
         if state.contains(.inserted) { return true }
         return !effectiveChanges.isEmpty || hasChangedToManys
     }
@@ -47,6 +66,7 @@ extension NSManagedObject {
 
     /// The persistent properties that differ from what was last fetched or saved, with their new values; nil as `NSNull`.
     public final func changedValues() -> [String: Any] {
+        checkQueue()
         var values: [String: Any] = [:]
         let changes = state.contains(.inserted) ? changedSlots : effectiveChanges
         changes.forEach { noteValue(of: $0, in: &values) }
@@ -69,6 +89,7 @@ extension NSManagedObject {
     ///
     /// While ObjectsDidChange is posted: those of the event that it tells of.
     public final func changedValuesForCurrentEvent() -> [String: Any] {
+        checkQueue()
         guard state.contains(.touched) || registeredContext?.isAnnouncing(self) == true else { return [:] }
         var values: [String: Any] = [:]
         slotsOfEvent.forEach { noteValue(of: $0, in: &values) }
@@ -78,6 +99,7 @@ extension NSManagedObject {
 
     /// The persistent values as last fetched or saved, nil as `NSNull`; all of them with nil. Empty for an object never saved.
     public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
+        checkQueue()
         if state.contains(.fault) { fire() }
         guard let base = committedRow else { return [:] }
         let names = keys ?? scope.shape.places.compactMap { if case .transient = $1 { nil } else { $0 } }
@@ -103,10 +125,11 @@ extension NSManagedObject {
         }
     }
 
-    /// The values that the object has, without firing a fault.
+    /// The values that the object has, without firing a fault; off the queue, only its identity.
     final var debugText: String {
         let head =
             "<\(type(of: self)): entity: \(scope.entity.name ?? "?"), id: \(state.contains(.detached) ? "none" : objectID.description)"
+        if let context = registeredContext, !context.isUsableHere { return head + ", data: <on the queue of its context>>" }
         if isFault { return head + ", data: <fault>>" }
         let values = scope.shape.attributes.enumerated().compactMap { slot, attribute in
             attribute.map { "\($0.name): \(currentRow.value(slot).asAny.map { "\($0)" } ?? "nil")" }

@@ -4,6 +4,7 @@ import Foundation
 extension NSManagedObject {
     /// The state of a to-many relationship, made at first use.
     final func contents(_ index: Int) -> ToManyContents {
+        checkQueue()
         let extras = extras
         if extras.toMany.isEmpty { extras.toMany = Array(repeating: nil, count: scope.shape.toManys.count) }
         if let contents = extras.toMany[index] { return contents }

@@ -50,6 +50,7 @@ extension NSManagedObject {
 
     /// Makes the row writable, notes the change, and gives the slot's place.
     @inline(__always) private func prepareToWrite(_ slot: Int) -> UnsafeMutableRawPointer {
+        checkQueue()
         if state.intersection(.writeMask) != .writable { prepareRow() }
         if slot < 31 { changed |= 1 &<< UInt32(truncatingIfNeeded: slot) } else { noteHighChange(slot) }
         return scopeReference._withUnsafeGuaranteedRef { row + Int($0.ownOffsets[slot]) }

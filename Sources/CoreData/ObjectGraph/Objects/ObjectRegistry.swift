@@ -23,6 +23,9 @@ final class ObjectRegistry: @unchecked Sendable {
     /// The context is going away: its objects are in no context from now on.
     func detachContext() { context = nil }
 
+    /// Whether the context has had no object yet.
+    var isUnused: Bool { scopes.isEmpty }
+
     /// The scope of an entity's objects in a store, made at first use.
     func scope(of entity: NSEntityDescription, store: Int32) -> EntityScope {
         let (row, column) = (Int(store), entity.index)

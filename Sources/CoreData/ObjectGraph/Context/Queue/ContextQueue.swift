@@ -1,0 +1,132 @@
+import CShims
+import Dispatch
+import Synchronization
+
+/// The queue of a context: the main dispatch queue, or one of its own.
+///
+/// An own queue is no thread but an ownership: a word that names the thread that has it, or nobody. Whoever finds it free runs its blocks
+/// itself. What cannot be served at once is listed, and the contended bit of the word says so: then it is passed on in the order of the
+/// list, under the mutex of the wait graph, and nobody overtakes.
+///
+/// Invariants: with the contended bit clear nothing is listed. With it set the word changes under the mutex only. Something is listed only
+/// while a thread owns the queue or a drain is on its way.
+final class ContextQueue: @unchecked Sendable {
+    // Sendable: `entries` and what follows are guarded by the wait graph's mutex, `depth` by the queue itself, the rest is atomic.
+    enum Kind { case own, main }
+
+    enum Entry {
+        case request(QueueRequest)
+        case block(@Sendable () -> Void)
+    }
+
+    static let contended: UInt = 1
+
+    let isMain: Bool
+    let word = Atomic<UInt>(0)
+    private let currentLevel = Atomic<Int>(0)
+    private let saving = Atomic<Bool>(false)
+    /// How many blocks of this queue are running, one inside the other.
+    @exclusivity(unchecked) private(set) var depth = 0
+    var entries = FIFO<Entry>()
+    var hasDrainScheduled = false
+    // Serial: libdispatch always has a thread for a serial queue, whereas blocks that wait for each other starve a concurrent one.
+    lazy var drain = DispatchQueue(label: "NSManagedObjectContext")
+
+    init(_ kind: Kind) { isMain = kind == .main }
+
+    /// The distance from the coordinator: 0 for a context without a parent, else the parent's and 1.
+    ///
+    /// Tells an upward request from others. Set before the queue is used.
+    var level: Int {
+        @inline(__always) get { currentLevel.load(ordering: .relaxed) }
+        set { currentLevel.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Whether the context is in the middle of a save, and is better not disturbed. Set on the queue, read anywhere.
+    var isSaving: Bool {
+        @inline(__always) get { saving.load(ordering: .relaxed) }
+        set { saving.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Whether the caller is on the queue.
+    var isCurrent: Bool {
+        @inline(__always) get { isMain ? MainQueue.isCurrent : isOwned(by: cd_currentThread()) }
+    }
+
+    /// Whether the caller, who is on the queue, is inside one of its blocks; on the main queue other code runs too.
+    var isInBlock: Bool { depth > 0 }
+
+    @inline(__always) private func isOwned(by thread: UnsafeMutablePointer<cd_thread>) -> Bool {
+        word.load(ordering: .relaxed) & ~Self.contended == UInt(bitPattern: thread)
+    }
+
+    /// Runs a block later, in its turn.
+    func async(_ block: @escaping @Sendable () -> Void) {
+        if isMain { DispatchQueue.main.async { self.run(block) } } else { list(block) }
+    }
+
+    /// Runs a block and waits for it: at once where the caller is on the queue already, else in its turn.
+    ///
+    /// A thread that waits serves those that wait for it, so that no mixture of calls can come to a standstill.
+    @inline(__always) func sync<Result>(_ block: () throws -> Result) rethrows -> Result {
+        try syncIfFree(block) ?? wait(for: block)
+    }
+
+    /// Runs a block on the calling thread if the queue is its own or nobody's, else does nothing.
+    @inline(__always) func syncIfFree<Result>(_ block: () throws -> Result) rethrows -> Result? {
+        if isMain { return MainQueue.isCurrent ? try run(block) : nil }
+        let thread = cd_currentThread()
+        if isOwned(by: thread) { return try run(block, thread) }
+        guard take(thread) else { return nil }
+        defer { leave(thread) }
+        return try run(block, thread)
+    }
+
+    /// Runs a block of a queue that the calling thread is on.
+    @inline(__always) func run<Result>(_ block: () throws -> Result) rethrows -> Result { try run(block, cd_currentThread()) }
+
+    @inline(__always) private func run<Result>(_ block: () throws -> Result, _ thread: UnsafeMutablePointer<cd_thread>) rethrows -> Result {
+        let outerLevel = thread.pointee.level
+        thread.pointee.level = level
+        depth += 1
+        defer {
+            depth -= 1
+            thread.pointee.level = outerLevel
+        }
+        return try block()
+    }
+
+    /// Takes the queue if it is free and nobody has come before.
+    @inline(__always) private func take(_ thread: UnsafeMutablePointer<cd_thread>) -> Bool {
+        word.compareExchange(expected: 0, desired: UInt(bitPattern: thread), ordering: .acquiring).exchanged
+    }
+
+    @inline(__always) private func leave(_ thread: UnsafeMutablePointer<cd_thread>) {
+        if word.compareExchange(expected: UInt(bitPattern: thread), desired: 0, ordering: .releasing).exchanged { return }
+        WaitGraph.mutex.withLock(passOn)
+    }
+
+    /// The slow way of `sync`: the block may run on another thread, while this one sleeps.
+    @inline(never) private func wait<Result>(for block: () throws -> Result) rethrows -> Result {
+        var outcome: Swift.Result<Result, any Error>?
+        withoutActuallyEscaping(block) { block in
+            let request = QueueRequest(.current, self) { outcome = Swift.Result { try block() } }
+            fulfil(request)
+        }
+        // The request was run before `fulfil` returned.
+        return try outcome!.rethrown(by: block)
+    }
+
+    @inline(never) private func fulfil(_ request: QueueRequest) {
+        if WaitGraph.mutex.withLock({ isDoneElsewhere(request) }) { return }
+        request.run()
+        leave(request.thread.place)
+    }
+
+    /// Waits until the request was run, or until the calling thread owns the queue and has to run it itself. Mutex held.
+    private func isDoneElsewhere(_ request: QueueRequest) -> Bool {
+        if takeOrList(request) { return false }
+        WaitGraph.sleep(over: request, request.thread)
+        return request.state == .done
+    }
+}

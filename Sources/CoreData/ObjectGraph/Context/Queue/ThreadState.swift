@@ -1,0 +1,45 @@
+import CShims
+import Foundation
+
+/// What a thread waits for, and what others want it to run meanwhile. Threads that never wait have none.
+final class ThreadState: @unchecked Sendable {
+    // Sendable: all of it is guarded by the wait graph's mutex, but for what is the thread's own in its place.
+    /// Where the thread is known from; it never changes as long as the thread lives.
+    let place: UnsafeMutablePointer<cd_thread>
+    /// The request that the thread is asleep over; nil while it runs anything.
+    var waiting: QueueRequest?
+    /// Requests that this thread, which owns their queues, shall run before it sleeps on.
+    var mailbox = FIFO<QueueRequest>()
+    let wakeUp = Condition()
+
+    private init(_ place: UnsafeMutablePointer<cd_thread>) { self.place = place }
+
+    /// The calling thread's, made at first use. To be called without the wait graph's mutex.
+    static var current: ThreadState { at(cd_currentThread()) ?? make() }
+
+    /// The state of the thread at a place, if it has one.
+    static func at(_ place: UnsafeMutablePointer<cd_thread>) -> ThreadState? {
+        place.pointee.state.map { Unmanaged<ThreadState>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static func make() -> ThreadState {
+        let state = ThreadState(cd_currentThread())
+        let reference = Unmanaged.passRetained(state).toOpaque()
+        // Others look for it when the thread owns a queue.
+        WaitGraph.mutex.withLock { state.place.pointee.state = reference }
+        pthread_setspecific(releaseAtExit, reference)
+        return state
+    }
+
+    /// A thread that ends drops its state. Should the destructor of another key enter a queue after that, a new one is made, and dropped.
+    private static let releaseAtExit: pthread_key_t = {
+        var key = pthread_key_t()
+        let code = pthread_key_create(&key) { reference in
+            cd_currentThread().pointee.state = nil
+            // Called with what was set, which is never nil.
+            Unmanaged<ThreadState>.fromOpaque(reference!).release()
+        }
+        precondition(code == 0, "The process has no thread-specific key left.")
+        return key
+    }()
+}

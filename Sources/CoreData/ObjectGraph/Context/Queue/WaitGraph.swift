@@ -1,0 +1,83 @@
+import Dispatch
+
+/// Who waits for whom, over all queues of the process. It keeps no circle: the thread that would close one hands a request over.
+///
+/// An edge leads from a sleeping thread to the owner of the queue that it asks for. Edges come about only when a thread goes to sleep, so
+/// that is when circles are looked for. In a circle every queue's owner sleeps, so one of them may as well run a request for its queue.
+enum WaitGraph {
+    /// Guards every queue but for the uncontended changes of its word. Never held while a block runs.
+    static let mutex = Mutex()
+    /// The thread that is on the main queue and inside `sleep`.
+    // Guarded by the mutex, as the next.
+    nonisolated(unsafe) private(set) static var parkedMain: ThreadState?
+    nonisolated(unsafe) private(set) static var resolvedCircles = 0
+
+    /// Sleeps until the request is granted or done, and serves what this thread is handed meanwhile. Mutex held before and after.
+    static func sleep(over request: QueueRequest, _ thread: ThreadState) {
+        let (isOnMain, outerParkedMain) = (MainQueue.isCurrent, parkedMain)
+        if isOnMain { parkedMain = thread }
+        thread.waiting = request
+        resolveCircle(closedBy: thread)
+        while true {
+            if let handed = thread.mailbox.popFirst() {
+                thread.waiting = nil
+                serve(handed, thread)
+                thread.waiting = request
+                // Whoever went to sleep meanwhile took this thread for one that is awake.
+                resolveCircle(closedBy: thread)
+            } else if request.state == .granted || request.state == .done {
+                break
+            } else {
+                thread.wakeUp.wait(mutex)
+            }
+        }
+        thread.waiting = nil
+        if isOnMain { parkedMain = outerParkedMain }
+    }
+
+    /// Runs a request on the thread that owns its queue, and wakes the one that waits for it. Mutex held before and after.
+    static func serve(_ request: QueueRequest, _ thread: ThreadState) {
+        request.state = .running
+        request.server = thread
+        mutex.unlock()
+        request.run()
+        mutex.lock()
+        request.state = .done
+        request.thread.wakeUp.signal()
+    }
+
+    /// If the thread's falling asleep closed a circle of waits, hands one of its requests to the owner of the queue that it asks for.
+    ///
+    /// No circle is left without a request that nobody has taken yet: each of the others is run by a thread that asked for the next one
+    /// after it had begun to run the one before, and that cannot go round.
+    private static func resolveCircle(closedBy thread: ThreadState) {
+        var circle: [(request: QueueRequest, owner: ThreadState)] = []
+        var last = thread
+        repeat {
+            guard let request = last.waiting, request.state == .waiting || request.state == .running,
+                let owner = request.server ?? request.queue.owner
+            else { return }
+            circle.append((request, owner))
+            last = owner
+        } while last !== thread
+        guard let chosen = circle.filter({ $0.request.state == .waiting }).min(by: { rank($0.request) < rank($1.request) }) else {
+            misuse("unreachable: a circle of waits in which every request is being run")
+        }
+        resolvedCircles += 1
+        chosen.request.state = .delivered
+        chosen.request.server = chosen.owner
+        chosen.owner.mailbox.append(chosen.request)
+        chosen.owner.wakeUp.signal()
+    }
+
+    /// A child may look into its parent at any time; a context in the middle of a save is disturbed last, and then rather by a child,
+    /// whose push it can set aside.
+    private static func rank(_ request: QueueRequest) -> Int {
+        switch (request.isUpward, request.queue.isSaving) {
+        case (true, false): 0
+        case (false, false): 1
+        case (true, true): 2
+        case (false, true): 3
+        }
+    }
+}
