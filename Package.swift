@@ -30,7 +30,24 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "Predicates", "SQLiteDriver"], swiftSettings: strict),
+        .testTarget(
+            name: "CoreDataTests",
+            dependencies: ["CoreData", "Predicates", "SQLiteDriver", "MainQueueExercise", "AsyncMainProgram", "SyncMainProgram"],
+            swiftSettings: strict
+        ),
+        .target(name: "MainQueueExercise", dependencies: ["CoreData"], path: "Tests/Programs/MainQueueExercise", swiftSettings: strict),
+        .executableTarget(
+            name: "AsyncMainProgram",
+            dependencies: ["MainQueueExercise"],
+            path: "Tests/Programs/AsyncMainProgram",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "SyncMainProgram",
+            dependencies: ["CoreData", "MainQueueExercise"],
+            path: "Tests/Programs/SyncMainProgram",
+            swiftSettings: strict
+        ),
         .target(name: "WordNetData", swiftSettings: strict),
         .target(name: "WordNetStore", dependencies: ["CoreData", "WordNetData"], swiftSettings: strict),
         .executableTarget(

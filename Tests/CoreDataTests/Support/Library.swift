@@ -4,6 +4,8 @@ import Testing
 @testable import CoreData
 
 /// A store of the library model in a home of its own, with as many coordinators and contexts as a test wants.
+///
+/// Contexts are confined unless asked for otherwise: a test uses them on its own thread, without blocks.
 final class Library {
     let home: StoreHome
     let url: URL

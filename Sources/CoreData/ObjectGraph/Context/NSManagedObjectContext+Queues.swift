@@ -35,7 +35,9 @@ extension NSManagedObjectContext {
             _ block: @escaping @Sendable () throws -> Result
         ) async rethrows -> Result
     {
-        if schedule == .immediate, queue.isCurrent || Self.mayBlock(#isolation) {
+        // NB: not inside `||`, whose right side is a closure, isolated to nobody.
+        let isolation = #isolation
+        if schedule == .immediate, queue.isCurrent || Self.mayBlock(isolation) {
             if let result = try queue.syncIfFree({ try event(block) }) { return result }
         }
         let outcome: Transfer<Swift.Result<Result, any Error>> = await withUnsafeContinuation { continuation in

@@ -61,9 +61,8 @@ extension ContextQueue {
     }
 
     private func grant(_ request: QueueRequest) {
-        request.state = .granted
         word.store(UInt(bitPattern: request.thread.place) | (entries.isEmpty ? 0 : Self.contended), ordering: .releasing)
-        request.thread.wakeUp.signal()
+        WaitGraph.noteGrant(request)
     }
 
     private func scheduleDrain() {

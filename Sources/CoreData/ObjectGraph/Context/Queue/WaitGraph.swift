@@ -2,8 +2,9 @@ import Dispatch
 
 /// Who waits for whom, over all queues of the process. It keeps no circle: the thread that would close one hands a request over.
 ///
-/// An edge leads from a sleeping thread to the owner of the queue that it asks for. Edges come about only when a thread goes to sleep, so
-/// that is when circles are looked for. In a circle every queue's owner sleeps, so one of them may as well run a request for its queue.
+/// An edge leads from a sleeping thread to the owner of the queue that it asks for. An edge to a thread that sleeps comes about when a
+/// thread goes to sleep, and when a queue passes to one that already sleeps over something else; that is when circles are looked for. In a
+/// circle every queue's owner sleeps, so one of them may as well run a request for its queue.
 enum WaitGraph {
     /// Guards every queue but for the uncontended changes of its word. Never held while a block runs.
     static let mutex = Mutex()
@@ -33,6 +34,15 @@ enum WaitGraph {
         }
         thread.waiting = nil
         if isOnMain { parkedMain = outerParkedMain }
+    }
+
+    /// A queue has passed to the thread of a request. Mutex held.
+    ///
+    /// The thread may have served somebody else since it asked, and sleep over what that block asks for: it is awake only later.
+    static func noteGrant(_ request: QueueRequest) {
+        request.state = .granted
+        request.thread.wakeUp.signal()
+        if let deeper = request.thread.waiting, deeper !== request { resolveCircle(closedBy: request.thread) }
     }
 
     /// Runs a request on the thread that owns its queue, and wakes the one that waits for it. Mutex held before and after.
