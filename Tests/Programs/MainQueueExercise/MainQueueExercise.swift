@@ -7,7 +7,7 @@ import Dispatch
         direct use: 0 announced, then 1
         await from a task: on the main queue
         perform from a worker: on the main queue
-        circle: main served inside worker, then worker served
+        circle: main served, worker served
         await worker from main: off the main queue
         """
 
@@ -55,16 +55,22 @@ import Dispatch
     }
 
     /// The worker asks for main while main waits for the worker.
-    private static func circle(_ worker: NSManagedObjectContext, _ main: NSManagedObjectContext) -> String {
-        let started = DispatchSemaphore(value: 0)
+    private static func circle(_ worker: NSManagedObjectContext, _ main: NSManagedObjectContext) async -> String {
         let said = Said()
+        waitForEachOther(worker, main, said)
+        // Whichever was served first, the worker's first block has ended now.
+        await worker.perform(schedule: .enqueued) {}
+        return "circle: " + said.lines.sorted().joined(separator: ", ")
+    }
+
+    private static func waitForEachOther(_ worker: NSManagedObjectContext, _ main: NSManagedObjectContext, _ said: Said) {
+        let started = DispatchSemaphore(value: 0)
         worker.perform {
             started.signal()
-            main.performAndWait { said.add("main served inside worker") }
+            main.performAndWait { said.add("main served") }
         }
         started.wait()
         worker.performAndWait { said.add("worker served") }
-        return "circle: \(said.text)"
     }
 }
 
@@ -86,7 +92,6 @@ private final class Counter: @unchecked Sendable {
 
 // One block at a time adds to it, each waiting for the other.
 private final class Said: @unchecked Sendable {
-    private var lines: [String] = []
+    private(set) var lines: [String] = []
     func add(_ line: String) { lines.append(line) }
-    var text: String { lines.joined(separator: ", then ") }
 }

@@ -9,10 +9,10 @@ final class ChangeTracker {
     /// Objects that changed since pending changes were last processed.
     @exclusivity(unchecked) private(set) var touched: ContiguousArray<NSManagedObject> = []
     /// Objects whose deletes have not been propagated yet.
-    var unpropagated: ContiguousArray<NSManagedObject> = []
+    @exclusivity(unchecked) var unpropagated: ContiguousArray<NSManagedObject> = []
     private var deletedInsertions: [NSManagedObject] = []
     /// Objects whose values were replaced from the store in the current event.
-    private(set) var refreshed: ContiguousArray<NSManagedObject> = []
+    @exclusivity(unchecked) private(set) var refreshed: ContiguousArray<NSManagedObject> = []
     /// Told of the first change of an event: for a main-queue context, whose events may end with the turn.
     @exclusivity(unchecked) var turn: MainTurn?
     /// How many objects have something for the next save.

@@ -37,8 +37,9 @@ extension NSManagedObjectContext {
     {
         // NB: not inside `||`, whose right side is a closure, isolated to nobody.
         let isolation = #isolation
-        if schedule == .immediate, queue.isCurrent || Self.mayBlock(isolation) {
-            if let result = try queue.syncIfFree({ try event(block) }) { return result }
+        if schedule == .immediate, queue.isCurrent || Self.mayBlock(isolation), let visit = queue.enter() {
+            defer { queue.leave(visit) }
+            return try event(block)
         }
         let outcome: Transfer<Swift.Result<Result, any Error>> = await withUnsafeContinuation { continuation in
             queue.async { continuation.resume(returning: Transfer(Swift.Result { try self.event(block) })) }

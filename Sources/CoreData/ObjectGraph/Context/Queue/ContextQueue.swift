@@ -69,31 +69,46 @@ final class ContextQueue: @unchecked Sendable {
     ///
     /// A thread that waits serves those that wait for it, so that no mixture of calls can come to a standstill.
     @inline(__always) func sync<Result>(_ block: () throws -> Result) rethrows -> Result {
-        try syncIfFree(block) ?? wait(for: block)
-    }
-
-    /// Runs a block on the calling thread if the queue is its own or nobody's, else does nothing.
-    @inline(__always) func syncIfFree<Result>(_ block: () throws -> Result) rethrows -> Result? {
-        if isMain { return MainQueue.isCurrent ? try run(block) : nil }
-        let thread = cd_currentThread()
-        if isOwned(by: thread) { return try run(block, thread) }
-        guard take(thread) else { return nil }
-        defer { leave(thread) }
-        return try run(block, thread)
+        // NB: a visit is no generic value: an optional result would be made through the runtime's metadata, which takes longer than the rest.
+        guard let visit = enter() else { return try wait(for: block) }
+        defer { leave(visit) }
+        return try block()
     }
 
     /// Runs a block of a queue that the calling thread is on.
-    @inline(__always) func run<Result>(_ block: () throws -> Result) rethrows -> Result { try run(block, cd_currentThread()) }
+    func run(_ block: () -> Void) {
+        let visit = begin(cd_currentThread(), takesQueue: false)
+        block()
+        leave(visit)
+    }
 
-    @inline(__always) private func run<Result>(_ block: () throws -> Result, _ thread: UnsafeMutablePointer<cd_thread>) rethrows -> Result {
-        let outerLevel = thread.pointee.level
+    /// What is put back when a block ends.
+    struct Visit {
+        let thread: UnsafeMutablePointer<cd_thread>
+        let outerLevel: Int
+        let takesQueue: Bool
+    }
+
+    /// Begins a block on the calling thread if the queue is its own or nobody's, else does nothing.
+    @inline(__always) func enter() -> Visit? {
+        let thread = cd_currentThread()
+        if isMain { return MainQueue.isCurrent ? begin(thread, takesQueue: false) : nil }
+        if isOwned(by: thread) { return begin(thread, takesQueue: false) }
+        return take(thread) ? begin(thread, takesQueue: true) : nil
+    }
+
+    @inline(__always) private func begin(_ thread: UnsafeMutablePointer<cd_thread>, takesQueue: Bool) -> Visit {
+        let visit = Visit(thread: thread, outerLevel: thread.pointee.level, takesQueue: takesQueue)
         thread.pointee.level = level
         depth += 1
-        defer {
-            depth -= 1
-            thread.pointee.level = outerLevel
-        }
-        return try block()
+        return visit
+    }
+
+    /// Ends the block that the visit began.
+    @inline(__always) func leave(_ visit: Visit) {
+        depth -= 1
+        visit.thread.pointee.level = visit.outerLevel
+        if visit.takesQueue { giveUp(visit.thread) }
     }
 
     /// Takes the queue if it is free and nobody has come before.
@@ -101,7 +116,7 @@ final class ContextQueue: @unchecked Sendable {
         word.compareExchange(expected: 0, desired: UInt(bitPattern: thread), ordering: .acquiring).exchanged
     }
 
-    @inline(__always) private func leave(_ thread: UnsafeMutablePointer<cd_thread>) {
+    @inline(__always) private func giveUp(_ thread: UnsafeMutablePointer<cd_thread>) {
         if word.compareExchange(expected: UInt(bitPattern: thread), desired: 0, ordering: .releasing).exchanged { return }
         WaitGraph.mutex.withLock(passOn)
     }
@@ -120,7 +135,7 @@ final class ContextQueue: @unchecked Sendable {
     @inline(never) private func fulfil(_ request: QueueRequest) {
         if WaitGraph.mutex.withLock({ isDoneElsewhere(request) }) { return }
         request.run()
-        leave(request.thread.place)
+        giveUp(request.thread.place)
     }
 
     /// Waits until the request was run, or until the calling thread owns the queue and has to run it itself. Mutex held.
