@@ -2,6 +2,7 @@
 #define CORE_DATA_SHIMS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /// Finds `needle` in `haystack`; NULL when absent. Glibc's own declaration needs _GNU_SOURCE, which its Swift module lacks.
 const void *_Nullable cd_memmem(const void *_Nonnull haystack, size_t haystackLength,
@@ -14,6 +15,14 @@ void *_Nullable cd_tryRetain(const void *_Nonnull object);
 /// What the initialiser that runs next on this thread shall take over, or NULL.
 void *_Nullable cd_takeConstruction(void);
 void cd_setConstruction(void *_Nullable construction);
+
+/// Loads and stores a number that another thread may store and load at the same time. Orders nothing else.
+static inline int32_t cd_loadRelaxed(const void *_Nonnull address) {
+    return __atomic_load_n((const int32_t *)address, __ATOMIC_RELAXED);
+}
+static inline void cd_storeRelaxed(void *_Nonnull address, int32_t value) {
+    __atomic_store_n((int32_t *)address, value, __ATOMIC_RELAXED);
+}
 
 /// What the queues of contexts know of a thread. Its address is the thread's name; a C thread-local is several times cheaper than a pthread key.
 typedef struct {

@@ -16,14 +16,27 @@ protocol GraphParent: AnyObject {
     func row(for reference: RowReference) throws -> Row?
     /// The newest row of one object that is at hand without reading anything.
     func cachedRow(for reference: RowReference) -> Row?
+    /// The newest rows of many objects of one entity tree, with one statement for those that are not at hand; nil where there is none.
+    func rows(for references: [RowReference]) throws -> [Row?]
+    /// Drops what is cached of rows that were changed behind the coordinator's back.
+    func forgetRows(_ references: [RowReference])
     /// The rows of a to-many relationship, for many owners at once, ordered by owner and place.
     func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow]
     /// Reserves permanent keys for objects of one entity, in the store of that number or the one that a save would choose.
     func permanentKeys(for entity: NSEntityDescription, count: Int, store: Int32) throws -> (store: Int32, first: Int64)
-    /// Takes all changes or none.
+    /// Permanent keys that are at hand without touching a file, for objects of one entity; nil where there are not as many.
+    func pooledKeys(for entity: NSEntityDescription, count: Int, store: Int32) -> (store: Int32, first: Int64)?
+    /// Takes all changes or none. `willCommit` is called right before the first commit, if it comes to that.
     ///
     /// - Throws: `SaveConflicts`, or a `CocoaError`; nothing has been written then.
-    func save(_ changes: ChangeSet) throws -> SaveReceipt
+    func save(_ changes: ChangeSet, willCommit: () -> Void) throws -> SaveReceipt
+
+    /// Whether what is saved here goes to stores: rows get versions and places, and belong to the row cache afterwards.
+    var isStoreSide: Bool { get }
+    /// The unsaved changes of all contexts from here upwards to objects of some entities, by index; each object once.
+    ///
+    /// The other members answer for the stores alone where they take a query, and with unsaved changes where they take references.
+    func unsavedRows(of entities: Set<Int>) -> [UnsavedRow]
 
     func persistentStore(numbered number: Int32) -> NSPersistentStore?
 }

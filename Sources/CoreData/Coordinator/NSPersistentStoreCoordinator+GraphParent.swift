@@ -68,14 +68,47 @@ extension NSPersistentStoreCoordinator: GraphParent {
 
     func cachedRow(for reference: RowReference) -> Row? {
         guard let store = store(numbered: reference.store) as? SQLiteStore else { return nil }
-        let root = managedObjectModel.entitiesInIndexOrder[Int(reference.entity)].rootEntity.index
-        return store.cache.row(root: root, key: reference.key)
+        return store.cache.row(root: root(of: reference), key: reference.key)
+    }
+
+    private func root(of reference: RowReference) -> Int {
+        managedObjectModel.entitiesInIndexOrder[Int(reference.entity)].rootEntity.index
+    }
+
+    func rows(for references: [RowReference]) throws -> [Row?] {
+        var rows = references.map(cachedRow)
+        let missing = references.indices.filter { rows[$0] == nil && references[$0].key > 0 }
+        for (number, indexes) in Dictionary(grouping: missing, by: { references[$0].store }).sorted(by: { $0.key < $1.key }) {
+            let found = try sqliteStore(number).rows(
+                for: indexes.map { references[$0].key },
+                root: managedObjectModel.entitiesInIndexOrder[root(of: references[indexes[0]])]
+            )
+            for index in indexes { rows[index] = found[references[index].key] }
+        }
+        return rows
+    }
+
+    func forgetRows(_ references: [RowReference]) {
+        for reference in references {
+            (store(numbered: reference.store) as? SQLiteStore)?.cache.forget(root: root(of: reference), key: reference.key)
+        }
     }
 
     func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow] {
-        try Dictionary(grouping: owners, by: \.store).sorted { $0.key < $1.key }.flatMap { number, owners in
+        try Dictionary(grouping: owners.lazy.filter { $0.key > 0 }, by: \.store).sorted { $0.key < $1.key }.flatMap { number, owners in
             try sqliteStore(number).relatedRows(relationship, owners: owners.map(\.key))
         }
+    }
+
+    var isStoreSide: Bool { true }
+
+    func unsavedRows(of entities: Set<Int>) -> [UnsavedRow] { [] }
+
+    func pooledKeys(for entity: NSEntityDescription, count: Int, store: Int32) -> (store: Int32, first: Int64)? {
+        guard let store = try? storeForInserts(of: entity, chosen: store),
+            let first = store.keyPool.take(count, root: store.schema.entity(for: entity).rootNumber)
+        else { return nil }
+        return (store.number, first)
     }
 
     func permanentKeys(for entity: NSEntityDescription, count: Int, store: Int32) throws -> (store: Int32, first: Int64) {
@@ -101,10 +134,11 @@ extension NSPersistentStoreCoordinator: GraphParent {
         )
     }
 
-    func save(_ changes: ChangeSet) throws -> SaveReceipt {
+    func save(_ changes: ChangeSet, willCommit: () -> Void) throws -> SaveReceipt {
         var receipt = SaveReceipt(groups: changes.groups.map { SaveReceipt.Group(store: $0.store) })
         let parts = try route(changes, &receipt)
-        let runs = try save(parts[...])
+        let runs = try save(parts[...], willCommit)
+        receipt.publish = { for run in runs { run.publish() } }
         for (part, run) in zip(parts, runs) {
             for ((index, _), keys) in zip(part.changes.groups, run.insertedKeys) { receipt.groups[index].insertedKeys = keys }
         }
@@ -117,13 +151,17 @@ extension NSPersistentStoreCoordinator: GraphParent {
     /// they were. Only a commit that fails after another store's cannot take that one back.
     ///
     /// - Throws: `CocoaError` 134040 for such a commit, with the store that was not written.
-    private func save(_ parts: ArraySlice<Part>) throws -> [SaveRun] {
-        guard let part = parts.first else { return [] }
+    private func save(_ parts: ArraySlice<Part>, _ willCommit: () -> Void) throws -> [SaveRun] {
+        guard let part = parts.first else {
+            willCommit()
+            return []
+        }
         var rest: [SaveRun] = []
         do {
-            let run = try part.store.save(part.changes) { rest = try save(parts.dropFirst()) }
+            let run = try part.store.save(part.changes) { rest = try save(parts.dropFirst(), willCommit) }
             return [run] + rest
         } catch  where !rest.isEmpty {
+            for run in rest { run.publish() }
             throw CocoaError.coreData(
                 .persistentStoreIncompleteSave,
                 "The changes were saved in other stores, but not in the one at \(part.store.url?.path ?? "?"): \(error.localizedDescription)",

@@ -20,14 +20,10 @@ extension NSPersistentStoreCoordinator {
         let place = try StorePlace(type: storeType, url: storeURL)
         // NB: SQLite must never open one file by two names: each would have a log of its own.
         if persistentStore(for: place.url) != nil || has(place.identity) { throw Self.addedAlready(place.url) }
-        let number = stores.withLock {
-            $0.lastNumber += 1
-            return $0.lastNumber
-        }
         let store = try SQLiteStore.open(
             place,
             model: managedObjectModel,
-            number: number,
+            number: nextStoreNumber(),
             configurationName: configuration,
             options: options
         )
@@ -43,6 +39,13 @@ extension NSPersistentStoreCoordinator {
         options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
         try addPersistentStore(ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
+    }
+
+    func nextStoreNumber() -> Int32 {
+        stores.withLock {
+            $0.lastNumber += 1
+            return $0.lastNumber
+        }
     }
 
     private func has(_ identity: DatabaseIdentity?) -> Bool {

@@ -13,6 +13,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         var lastNumber: Int32 = 0
     }
     let stores = Lock(Stores())
+    /// Contexts that merge what others save.
+    let followers = Lock(SaveFollowers())
 
     /// Makes a coordinator without stores. The model is frozen from now on.
     ///

@@ -55,23 +55,48 @@ struct ChangeSet: Sendable {
         let member: RowReference
     }
 
+    /// The order that a context has given to the members of an ordered relationship, for a parent that is a context.
+    struct OrderChange: Sendable {
+        let relationship: NSRelationshipDescription
+        let owner: RowReference
+        /// All members, or where nothing was moved those that were put at the end.
+        let members: [RowReference]
+        let isWhole: Bool
+    }
+
     var groups: [Group] = []
     /// In the order of their places; each is also in a group.
     var appends: [Append] = []
+    var orders: [OrderChange] = []
     var links: [LinkChange] = []
     var positions: [PositionChange] = []
 
-    var isEmpty: Bool { groups.isEmpty && links.isEmpty && positions.isEmpty }
+    var isEmpty: Bool { groups.isEmpty && links.isEmpty && positions.isEmpty && orders.isEmpty }
 }
 
 /// What became of a change set.
-struct SaveReceipt: Sendable {
+struct SaveReceipt {
     /// For each group, in order: the store, and the permanent keys of its inserts.
     struct Group: Sendable {
         var store: Int32
         var insertedKeys: ContiguousArray<Int64> = []
     }
     var groups: [Group] = []
+    /// Completes the rows with what the store gave them, and hands them to the row cache. To be called once, on the saving context's queue:
+    /// until then, the rows may be read by others.
+    var publish: () -> Void = {}
+}
+
+/// An unsaved change to one object, as a context's children see it.
+struct UnsavedRow {
+    enum State {
+        case row(Row)
+        /// Only a to-many relationship changed, of an object whose row nobody has read.
+        case unread
+        case deleted
+    }
+    let reference: RowReference
+    let state: State
 }
 
 /// A row that was not what the save was measured against.

@@ -1,3 +1,4 @@
+import CShims
 import Foundation
 
 /// Where the stored properties of an entity lie in its rows.
@@ -102,7 +103,13 @@ extension EntityLayout {
     }
 
     @inline(__always) static func key(_ row: UnsafeRawPointer) -> Int64 { row.load(fromByteOffset: keyOffset, as: Int64.self) }
-    @inline(__always) static func version(_ row: UnsafeRawPointer) -> Int32 { row.load(fromByteOffset: versionOffset, as: Int32.self) }
+    /// The version of a row: 0 where it is not what a store holds, or not known to be.
+    ///
+    /// NB: the one thing that is written into a row that others read, when a store has taken it.
+    @inline(__always) static func version(_ row: UnsafeRawPointer) -> Int32 { cd_loadRelaxed(row + versionOffset) }
+    @inline(__always) static func setVersion(_ row: UnsafeMutableRawPointer, _ version: Int32) {
+        cd_storeRelaxed(row + versionOffset, version)
+    }
 
     /// Sets every null bit: the row of an object with no values.
     func setAllNull(_ row: UnsafeMutableRawPointer) {

@@ -49,6 +49,8 @@ final class EntityShape: @unchecked Sendable {
         restricted = entity.properties.filter { $0 is NSAttributeDescription && !$0.validationPredicates.isEmpty }
         emptyRow = .empty(layout)
         defaults = .empty(layout)
+        // The version that the store gives a new row.
+        EntityLayout.setVersion(defaults.bytes, 1)
         places = Self.places(stored, toManys, entity)
         for (slot, attribute) in attributes.enumerated() {
             guard let attribute, let value = attribute.defaultValue else { continue }

@@ -9,6 +9,8 @@ struct KeyForwarding {
 
     private static let windowLimit: Int64 = 1 << 24
 
+    var isEmpty: Bool { window.isEmpty && others.isEmpty }
+
     mutating func insert(_ reference: RowReference, for temporary: Int64) {
         if window.isEmpty { first = temporary }
         let index = first - temporary

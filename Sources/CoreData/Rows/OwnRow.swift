@@ -13,6 +13,9 @@ struct OwnRowHeader {
 ///
 /// Written only by the context that owns it; immutable once it is shared with a cache or another context.
 final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
+    /// Held while a save puts a place into a row that other contexts may copy meanwhile.
+    static let placing = Mutex()
+
     /// A row with no values.
     static func empty(_ layout: EntityLayout) -> OwnRow {
         let row = allocate(layout)
@@ -83,7 +86,9 @@ final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
         let copy = withLayout { layout in
             let copy = OwnRow.allocate(layout)
             let (source, target) = (bytes, copy.bytes)
-            memcpy(target, source, layout.ownSize)
+            target.storeBytes(of: EntityLayout.key(source), as: Int64.self)
+            EntityLayout.setVersion(target, EntityLayout.version(source))
+            memcpy(target + EntityLayout.nullsOffset, source + EntityLayout.nullsOffset, layout.ownSize - EntityLayout.nullsOffset)
             for slot in layout.managedSlots where !EntityLayout.isNull(source, slot) {
                 // The bytes copied above own nothing: initialising in place takes the reference that they lack. A nil needs none.
                 let offset = Int(layout.ownOffsets[slot])

@@ -53,7 +53,7 @@ final class RowBatch: @unchecked Sendable {
     @inline(__always) func append(key: Int64, version: Int32) -> UnsafeMutableRawPointer {
         let row = base + count * layout.batchStride
         row.storeBytes(of: key, as: Int64.self)
-        row.storeBytes(of: version, toByteOffset: EntityLayout.versionOffset, as: Int32.self)
+        EntityLayout.setVersion(row, version)
         for word in 0..<layout.nullWordCount {
             row.storeBytes(of: 0, toByteOffset: EntityLayout.nullsOffset + 4 * word, as: UInt32.self)
         }

@@ -134,8 +134,9 @@ final class RowCache: @unchecked Sendable {
     }
 
     @inline(__always) private func list(_ row: OwnRow, key: Int64, version: Int32, root: Int) {
-        row.bytes.storeBytes(of: key, as: Int64.self)
-        row.bytes.storeBytes(of: version, toByteOffset: EntityLayout.versionOffset, as: Int32.self)
+        // A row that came up from another context says its key already, and may be read by it now.
+        if EntityLayout.key(row.bytes) != key { row.bytes.storeBytes(of: key, as: Int64.self) }
+        EntityLayout.setVersion(row.bytes, version)
         row.withUnsafeMutablePointerToHeader { header in
             guard header.pointee.listing == nil else { return }
             header.pointee.listing = Listing(self, root)

@@ -87,6 +87,15 @@ struct SlotMask: Hashable, Sendable {
 
     mutating func formUnion(_ other: SlotMask) { other.forEach { insert($0) } }
 
+    func union(_ other: SlotMask) -> SlotMask {
+        var union = self
+        union.formUnion(other)
+        return union
+    }
+
+    /// Those of `slots` that are in the set.
+    func filter(_ slots: UnsafeBufferPointer<Int>) -> [Int] { slots.filter(contains) }
+
     /// Calls `body` with each slot, ascending.
     @inline(__always) func forEach(_ body: (Int) throws -> Void) rethrows {
         var word = low

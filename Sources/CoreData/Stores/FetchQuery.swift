@@ -10,9 +10,14 @@ struct FetchQuery {
     var limit = 0
     var offset = 0
     /// Rows that do not count, whatever they hold: the context answers for them itself.
-    var excludedKeys: [Int64] = []
+    var excludedRows: [RowReference] = []
     /// The numbers of the stores to ask; nil for all.
     var stores: Set<Int32>?
+
+    /// The keys of the rows of one store that do not count.
+    func excludedKeys(in store: Int32) -> [Int64] {
+        excludedRows.compactMap { $0.key > 0 && $0.store == store ? $0.key : nil }
+    }
 
     /// How many rows from the first on hold everything within limit and offset; 0 for all.
     var rowsUpToLimit: Int {
@@ -35,7 +40,8 @@ struct RowRun {
 struct RelatedRow {
     /// The owner's key.
     let owner: Int64
-    let row: Row
+    /// Nil where it is not at hand: an object that was never read.
+    let row: Row?
     let reference: RowReference
     /// The place in an ordered relationship.
     let position: Int64?

@@ -94,8 +94,8 @@ struct QueryBench {
         return query
     }
 
-    func plan(_ query: FetchQuery, _ result: FetchPlan.Result = .references) throws -> FetchPlan {
-        try FetchPlan(query, cache: cache, result: result)
+    func plan(_ query: FetchQuery, _ result: FetchPlan.Result = .references, excluding keys: [Int64] = []) throws -> FetchPlan {
+        try FetchPlan(query, cache: cache, result: result, excluding: keys)
     }
 
     func objectID(_ key: Int64, of name: String, store: Int32 = 1) throws -> NSManagedObjectID {

@@ -12,14 +12,23 @@ struct ChangeFreezer {
         let scope: EntityScope
         var inserted: ContiguousArray<NSManagedObject> = []
         var updated: ContiguousArray<NSManagedObject> = []
+        /// Objects whose changes came to nothing: they count as saved, and nothing is written.
+        var unchanged: ContiguousArray<NSManagedObject> = []
         var deleted: ContiguousArray<NSManagedObject> = []
     }
 
-    init(_ objects: ContiguousArray<NSManagedObject>, locked: [NSManagedObject]) {
+    /// Whether the changes go to stores, which may write into the rows that they get.
+    private let isForStores: Bool
+
+    init(_ objects: ContiguousArray<NSManagedObject>, locked: [NSManagedObject], isForStores: Bool) {
+        self.isForStores = isForStores
         for object in objects where !object.state.isDisjoint(with: .pending) { noteToManys(of: object) }
         // Places come first: a member's place may be a slot of its own row, which is frozen below.
-        for (owner, index, contents) in ordered { placeMembers(of: owner, index, contents) }
+        for (owner, index, contents) in ordered {
+            if isForStores { placeMembers(of: owner, index, contents) } else { noteOrder(of: owner, index, contents) }
+        }
         for object in objects { freeze(object) }
+        guard isForStores else { return }
         for object in locked where object.state.isDisjoint(with: .pending) { freezeLock(object) }
     }
 
@@ -41,9 +50,20 @@ struct ChangeFreezer {
         } else if object.state.contains(.inserted) {
             let group = group(of: object.scope)
             groups[group].inserted.append(object)
+            if object.state.contains(.sharedRow), isForStores, isIncomplete(object) { object.takeOwnRow() }
             changes.groups[group].inserts.append(ChangeSet.Insert(row: object.currentRow, key: object.key))
         } else if object.state.contains(.updated) {
             freezeUpdate(object)
+        }
+    }
+
+    /// Whether a store would have to write more than a version into the object's row, which came from another context that may be reading it.
+    private func isIncomplete(_ object: NSManagedObject) -> Bool {
+        let (row, shape) = (object.currentRow, object.scope.shape)
+        if row.key != object.key || object.key < 0 { return true }
+        return shape.layout.referenceSlots.contains { slot in
+            guard let reference = row.reference(slot) else { return false }
+            return reference.key < 0 || shape.positionSlots[slot].map(row.isNull) == true
         }
     }
 
@@ -60,11 +80,18 @@ struct ChangeFreezer {
             slots.insert(position)
         }
         let group = group(of: object.scope)
+        guard !slots.isEmpty || object.hasChangedToManys else { return groups[group].unchanged.append(object) }
         groups[group].updated.append(object)
-        guard !slots.isEmpty || object.hasChangedToManys else { return }
         let base = object.state.contains(.rowless) ? nil : object.committedRow
-        // The version advances, and with it the row in the cache: it must be one that this save may write.
-        if base != nil, !object.state.contains(.ownRow) { object.takeOwnRow() }
+        if isForStores {
+            // The version advances, and with it the row in the cache: it must be one that the store may write.
+            if base != nil, !object.state.contains(.ownRow) || (object.state.contains(.sharedRow) && isIncomplete(object)) {
+                object.takeOwnRow()
+            }
+        } else if !slots.isEmpty {
+            // A store may never see this very row, but one that a context above merges from it.
+            EntityLayout.setVersion(object.own.bytes, 0)
+        }
         changes.groups[group].updates.append(
             ChangeSet.Update(row: object.currentRow, key: object.key, base: base, slots: slots)
         )
@@ -105,6 +132,23 @@ extension ChangeFreezer {
         )
     }
 
+    /// The order as a parent context takes it.
+    private mutating func noteOrder(of owner: NSManagedObject, _ index: Int, _ contents: ToManyContents) {
+        let relationship = owner.scope.shape.toManys[index]
+        // Without a to-one inverse the order of the additions is that of the links.
+        let isWhole = contents.isReordered || relationship.inverse?.isToMany != false
+        let members = isWhole ? contents.members : contents.ownerIsNew ? contents.members : contents.added
+        guard let members, !members.isEmpty else { return }
+        changes.orders.append(
+            ChangeSet.OrderChange(
+                relationship: relationship,
+                owner: owner.rowReference,
+                members: members.array.filter { !$0.state.contains(.deleted) }.map(\.rowReference),
+                isWhole: isWhole
+            )
+        )
+    }
+
     /// Gives new places to the members that need one: in their own rows where those are written anyway, else beside them.
     private mutating func placeMembers(of owner: NSManagedObject, _ index: Int, _ contents: ToManyContents) {
         let relationship = owner.scope.shape.toManys[index]
@@ -128,7 +172,11 @@ extension ChangeFreezer {
     /// Not read: what was added has no place yet. The store puts it at the end, in the order of the additions rather than of the rows.
     private mutating func append(_ members: [NSManagedObject], _ relationship: NSRelationshipDescription) {
         guard members.count > 1, relationship.inverse?.isToMany == false else { return }
-        for member in members where member.state.contains(.ownRow) && !member.state.contains(.sharedRow) {
+        for member in members where member.state.contains(.ownRow) {
+            if member.state.contains(.sharedRow) {
+                guard member.state.contains(.unsavedRow) else { continue }
+                member.takeOwnRow()
+            }
             changes.appends.append(ChangeSet.Append(row: member.currentRow, member: member.rowReference))
         }
     }
@@ -142,7 +190,9 @@ extension ChangeFreezer {
     }
 
     private static func place(_ member: NSManagedObject, _ slots: (owner: Int, place: Int), _ place: Int64) -> Bool {
-        guard !member.state.contains(.sharedRow), member.state.contains(.inserted) || member.isChanged(slots.owner) else { return false }
+        guard member.state.intersection([.sharedRow, .unsavedRow]) != .sharedRow,
+            member.state.contains(.inserted) || member.isChanged(slots.owner)
+        else { return false }
         member.write(place, slots.place)
         return true
     }

@@ -13,6 +13,8 @@ final class ChangeTracker {
     private var deletedInsertions: [NSManagedObject] = []
     /// Objects whose values were replaced from the store in the current event.
     @exclusivity(unchecked) private(set) var refreshed: ContiguousArray<NSManagedObject> = []
+    /// Objects that others inserted and that were merged in the current event.
+    @exclusivity(unchecked) private(set) var arrived: ContiguousArray<NSManagedObject> = []
     /// Told of the first change of an event: for a main-queue context, whose events may end with the turn.
     @exclusivity(unchecked) var turn: MainTurn?
     /// How many objects have something for the next save.
@@ -62,6 +64,12 @@ final class ChangeTracker {
     /// An object that was never saved went: whoever knew it is told at the end of the event.
     func noteDisappearance(of object: NSManagedObject) { touch(object) }
 
+    /// An object that others saved came into the context: whoever observes is told at the end of the event.
+    func noteArrival(of object: NSManagedObject) {
+        if arrived.isEmpty { turn?.changesBegan() }
+        arrived.append(object)
+    }
+
     /// The object has nothing for the next save any more.
     func forget(_ object: NSManagedObject) {
         if !object.state.isDisjoint(with: .pending) { pendingCount -= 1 }
@@ -75,17 +83,24 @@ final class ChangeTracker {
     }
 
     /// Ends the event: its objects, which then count as untouched.
-    func endEvent() -> (touched: ContiguousArray<NSManagedObject>, refreshed: ContiguousArray<NSManagedObject>) {
+    func endEvent() -> Event {
         for object in touched { object.state.remove(.touched) }
-        defer { (touched, refreshed) = ([], []) }
-        return (touched, refreshed)
+        defer { (touched, refreshed, arrived) = ([], [], []) }
+        return Event(touched: touched, refreshed: refreshed, arrived: arrived)
+    }
+
+    /// Objects that an event concerns.
+    struct Event {
+        let touched: ContiguousArray<NSManagedObject>
+        let refreshed: ContiguousArray<NSManagedObject>
+        let arrived: ContiguousArray<NSManagedObject>
     }
 
     /// Forgets all objects; their states are the caller's to set.
     func removeAll() {
         for object in objects { object.state.remove(.listed) }
         for object in touched { object.state.remove(.touched) }
-        (objects, touched, unpropagated, refreshed, deletedInsertions) = ([], [], [], [], [])
+        (objects, touched, unpropagated, refreshed, arrived, deletedInsertions) = ([], [], [], [], [], [])
         pendingCount = 0
     }
 

@@ -16,12 +16,28 @@ struct DeletePropagation {
         }
     }
 
+    /// Carries one delete along what is known of its relationships, reading nothing.
+    func runWithoutReading(_ object: NSManagedObject) {
+        object.state.insert(.propagated)
+        let shape = object.scope.shape
+        for (index, relationship) in shape.toManys.enumerated() where relationship.deleteRule != .noActionDeleteRule {
+            guard let contents = object.existingContents(index) else { continue }
+            apply(relationship, to: contents.members?.array ?? contents.added.array, of: object)
+        }
+        guard !object.state.contains(.rowless) else { return }
+        propagateToOnes([object], shape)
+    }
+
     private func propagate(_ objects: [NSManagedObject]) {
         let shape = objects[0].scope.shape
         for (index, relationship) in shape.toManys.enumerated() where relationship.deleteRule != .noActionDeleteRule {
             context.realize(relationship, index, of: objects.filter { $0.existingContents(index)?.members == nil })
             for object in objects { apply(relationship, to: object.members(of: index), of: object) }
         }
+        propagateToOnes(objects, shape)
+    }
+
+    private func propagateToOnes(_ objects: [NSManagedObject], _ shape: EntityShape) {
         for (slot, relationship) in shape.toOnes.enumerated() {
             guard let relationship, relationship.deleteRule != .noActionDeleteRule else { continue }
             for object in objects { if let target = object.target(slot) { apply(relationship, to: [target], of: object) } }

@@ -60,7 +60,8 @@ extension NSManagedObjectContext {
     public static let willSaveObjectsNotification = Notification.Name.NSManagedObjectContextWillSave
     public static let didSaveObjectsNotification = Notification.Name.NSManagedObjectContextDidSave
     public static let didChangeObjectsNotification = Notification.Name.NSManagedObjectContextObjectsDidChange
-    public static let didSaveObjectIDsNotification = Notification.Name.NSManagedObjectContextDidSaveObjectIDs
+    public static var didSaveObjectIDsNotification: Notification.Name { .NSManagedObjectContextDidSaveObjectIDs }
+    public static let didMergeChangesObjectIDsNotification = Notification.Name.NSManagedObjectContextDidMergeChangesObjectIDs
 }
 
 extension Notification.Name {
@@ -70,6 +71,13 @@ extension Notification.Name {
     public static let NSManagedObjectContextDidSave = Self("NSManagingContextDidSaveChangesNotification")
     /// Objects of a context changed in the event that has just ended.
     public static let NSManagedObjectContextObjectsDidChange = Self("NSObjectsChangedInManagingContextNotification")
-    /// As DidSave, with object IDs.
-    public static let NSManagedObjectContextDidSaveObjectIDs = Self("NSManagedObjectContextDidSaveObjectIDsNotification")
+    /// As DidSave, with sets of object IDs under the `…ObjectIDs` keys.
+    ///
+    /// Posted by saves of contexts once a program has asked for this name: making the IDs costs every save.
+    public static var NSManagedObjectContextDidSaveObjectIDs: Self {
+        SavedObjectIDs.areAskedFor.store(true, ordering: .relaxed)
+        return SavedObjectIDs.notificationName
+    }
+    /// Changes of others were merged into a context: sets of object IDs under the `…ObjectIDs` keys.
+    public static let NSManagedObjectContextDidMergeChangesObjectIDs = Self("NSManagedObjectContextDidMergeChangesObjectIDsNotification")
 }

@@ -5,25 +5,32 @@ import Predicates
 struct FetchOverlay {
     private let query: FetchQuery
     private let candidates: [NSManagedObject]
-    private let excludedKeys: [Int64]
+    private let inherited: InheritedChanges
+    private let excludedRows: [RowReference]
     /// Whether any row may be affected: then the store gives all, and everything is done in memory.
     let affectsAll: Bool
 
     /// Nil where no unsaved change is of the fetched entity, or is read across a relationship.
     init?(_ query: FetchQuery, _ context: NSManagedObjectContext) {
-        let pending = Array(context.tracker.objects.filter { !$0.state.isDisjoint(with: .pending) })
-        let related = RelatedChanges(context: context, pending: pending)
-            .owners(of: query.entity, reading: ReadPaths(query.predicate, query.sortDescriptors))
+        let paths = ReadPaths(query.predicate, query.sortDescriptors)
         let entities = query.includesSubentities ? query.entity.subtree : query.entity.index..<query.entity.index + 1
-        let affected = Self.distinct(pending, related ?? []).filter { object in
-            entities.contains(object.scope.entity.index) && (query.stores.map { $0.contains(object.scope.store) } ?? true)
-        }
+        let inherited = InheritedChanges(context, entities: Set(entities).union(RelatedChanges.entities(on: paths, of: query.entity)))
+        let pending = Array(context.tracker.objects.filter { !$0.state.isDisjoint(with: .pending) })
+        guard !pending.isEmpty || !inherited.isEmpty else { return nil }
+        let related = RelatedChanges(context: context, pending: pending + inherited.related(outside: entities, paths))
+            .owners(of: query.entity, reading: paths)
+        func isAsked(_ entity: Int, _ store: Int32) -> Bool { entities.contains(entity) && query.stores?.contains(store) ?? true }
+        let affected = Self.distinct(pending, related ?? []).filter { isAsked(Int($0.scope.entityIndex), $0.scope.store) }
         affectsAll = related == nil
-        guard !affected.isEmpty || affectsAll else { return nil }
+        self.inherited = inherited.only { isAsked(Int($0.entity), $0.store) }
+        guard !affected.isEmpty || !self.inherited.isEmpty || affectsAll else { return nil }
         self.query = query
-        excludedKeys = affected.compactMap { $0.key > 0 ? $0.key : nil }
+        excludedRows = affected.map(\.rowReference) + self.inherited.references
         candidates = affected.filter { !$0.state.contains(.deleted) }
     }
+
+    /// Whether an object is concerned that the stores may know by another key in a moment.
+    var hasTemporaryKeys: Bool { excludedRows.contains { $0.key < 0 } }
 
     /// The objects of both, those with unsaved changes first and in the order of their changes.
     private static func distinct(_ pending: [NSManagedObject], _ related: Set<NSManagedObject>) -> [NSManagedObject] {
@@ -40,13 +47,17 @@ struct FetchOverlay {
     var unlimitedQuery: FetchQuery {
         var store = query
         (store.limit, store.offset) = (0, 0)
-        store.excludedKeys = excludedKeys
+        store.excludedRows = excludedRows
         if affectsAll { (store.predicate, store.sortDescriptors) = (nil, []) }
         return store
     }
 
     /// The context's own objects that match.
-    private func matches() throws -> [NSManagedObject] { try matching(candidates) }
+    private func matches() throws -> [NSManagedObject] {
+        let own = try matching(candidates)
+        let known = Set(candidates)
+        return try inherited.objects(matching: query.predicate).filter { !known.contains($0) } + own
+    }
 
     private func matching(_ candidates: [NSManagedObject]) throws -> [NSManagedObject] {
         guard let predicate = query.predicate else { return candidates }
@@ -56,7 +67,7 @@ struct FetchOverlay {
     /// All results in order, within limit and offset.
     func merged(into stored: [NSManagedObject]) throws -> [NSManagedObject] {
         if affectsAll {
-            let matching = try matching(stored + candidates)
+            let matching = try matching(stored) + matches()
             return window(query.sortDescriptors.isEmpty ? matching : matching.sorted(by: precedes))
         }
         let own = try matches()

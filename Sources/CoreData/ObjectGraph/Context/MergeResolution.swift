@@ -79,6 +79,7 @@ extension NSManagedObjectContext {
         if isLastRound { throw NSMergePolicy.unresolved(list) }
         try policy.resolve(mergeConflicts: list)
         for conflict in list { settle(conflict) }
+        if hasHadChildren { changedByPolicy += list.map(\.sourceObject.rowReference) }
         processPendingChanges()
     }
 

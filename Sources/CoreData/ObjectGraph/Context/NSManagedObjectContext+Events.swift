@@ -8,9 +8,8 @@ extension NSManagedObjectContext {
             DeletePropagation(context: self).run()
             discardDeletedInsertions()
         }
-        guard !tracker.touched.isEmpty || !tracker.refreshed.isEmpty else { return }
-        let (touched, refreshed) = tracker.endEvent()
-        postObjectsDidChange(touched, refreshed)
+        guard !tracker.touched.isEmpty || !tracker.refreshed.isEmpty || !tracker.arrived.isEmpty else { return }
+        postObjectsDidChange(tracker.endEvent())
     }
 
     /// Objects that were inserted and deleted since the last save go without a trace.
@@ -29,7 +28,8 @@ extension NSManagedObjectContext {
         retained.remove(object)
     }
 
-    private func postObjectsDidChange(_ touched: ContiguousArray<NSManagedObject>, _ refreshed: ContiguousArray<NSManagedObject>) {
+    private func postObjectsDidChange(_ event: ChangeTracker.Event) {
+        let (touched, refreshed) = (event.touched, event.refreshed)
         var (inserted, updated, deleted): (Set<NSManagedObject>, Set<NSManagedObject>, Set<NSManagedObject>) = ([], [], [])
         inserted.reserveCapacity(touched.count { $0.state.intersection([.inserted, .deleted]) == .inserted })
         updated.reserveCapacity(touched.count { $0.state.isDisjoint(with: [.inserted, .deleted, .detached]) })
@@ -45,6 +45,7 @@ extension NSManagedObjectContext {
         }
         // An object that has nothing to save any more is in no save, and if it is gone for good nothing may keep it alive.
         latestSets = touched.contains { $0.state.isDisjoint(with: .pending) } ? ([], [], []) : (inserted, updated, deleted)
+        inserted.formUnion(event.arrived)
         var sets: [NotificationKey: Any] = [:]
         if !inserted.isEmpty { sets[.insertedObjects] = inserted }
         if !updated.isEmpty { sets[.updatedObjects] = updated }

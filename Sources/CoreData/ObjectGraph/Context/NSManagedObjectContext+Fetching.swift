@@ -12,6 +12,7 @@ extension NSManagedObjectContext {
     /// - Precondition: the request's entity is in the model of the context's coordinator.
     public func fetch<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] {
         checkQueue()
+        catchUp()
         let entity = try entity(of: request, Result.self)
         switch request.resultType {
         case .managedObjectResultType:
@@ -29,6 +30,7 @@ extension NSManagedObjectContext {
     /// - Throws: as `fetch(_:)`.
     public func count<Result>(for request: NSFetchRequest<Result>) throws -> Int {
         checkQueue()
+        catchUp()
         return try count(request, entity(of: request, Result.self))
     }
 
@@ -86,24 +88,33 @@ extension NSManagedObjectContext {
     }
 
     private func overlay<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) -> FetchOverlay? {
-        guard request.includesPendingChanges, hasChanges else { return nil }
+        guard request.includesPendingChanges, hasChanges || parent != nil else { return nil }
         processPendingChanges()
         return FetchOverlay(query(request, entity), self)
     }
 
     private func fetchObjects<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> [NSManagedObject] {
-        let overlay = overlay(request, entity)
-        let query = query(request, entity)
+        let objects = try forwardingTable.consistently {
+            let overlay = overlay(request, entity)
+            return (try fetchObjects(request, query(request, entity), overlay), overlay?.hasTemporaryKeys ?? false)
+        }
+        if !request.returnsObjectsAsFaults { for object in objects where object.isFault { object.fire() } }
+        if retainsObjects { retained.formUnion(objects) }
+        return objects
+    }
+
+    private func fetchObjects<Result>(
+        _ request: NSFetchRequest<Result>,
+        _ query: FetchQuery,
+        _ overlay: FetchOverlay?
+    ) throws -> [NSManagedObject] {
         if overlay == nil, !request.includesPropertyValues, let references = try parentSource.references(query) {
             return references.map(object(for:))
         }
         var collector = FetchCollector(context: self, refreshes: request.shouldRefreshRefetchedObjects)
         let residue = try parentSource.fetch(overlay?.storeQuery ?? query) { collector.collect($0) }
-        var objects = try residue?.applied(to: collector.objects, query, windows: overlay == nil) ?? collector.objects
-        if let overlay { objects = try overlay.merged(into: objects) }
-        if !request.returnsObjectsAsFaults { for object in objects where object.isFault { object.fire() } }
-        if retainsObjects { retained.formUnion(objects) }
-        return objects
+        let objects = try residue?.applied(to: collector.objects, query, windows: overlay == nil) ?? collector.objects
+        return try overlay?.merged(into: objects) ?? objects
     }
 
     private func fetchIDs<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> [NSManagedObjectID] {
@@ -117,12 +128,12 @@ extension NSManagedObjectContext {
     }
 
     private func count<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> Int {
-        if let overlay = overlay(request, entity) {
-            if !overlay.affectsAll, let stored = try parentSource.count(overlay.unlimitedQuery) { return try overlay.count(stored) }
-        } else if let count = try parentSource.count(query(request, entity)) {
-            return count
+        let count = try forwardingTable.consistently {
+            guard let overlay = overlay(request, entity) else { return (try parentSource.count(query(request, entity)), false) }
+            guard !overlay.affectsAll, let stored = try parentSource.count(overlay.unlimitedQuery) else { return (nil, false) }
+            return (try overlay.count(stored), overlay.hasTemporaryKeys)
         }
-        return try fetchObjects(request, entity).count
+        return try count ?? fetchObjects(request, entity).count
     }
 }
 

@@ -108,17 +108,6 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Gives an object its permanent identity; references to the temporary one are followed up.
-    func rename(_ object: NSManagedObject, store: Int32, key: Int64) {
-        let old = object.rowReference
-        object.scope.identity?.remove(object)
-        object.scope = registry.scope(of: object.scope.entity, store: store)
-        object.key = key
-        object.existingExtras?.objectID = nil
-        object.scope.identity?.insert(object)
-        forwarding[old.key] = object.rowReference
-    }
-
     /// Chooses the store that an unsaved object will be saved in.
     ///
     /// - Precondition: the object is a managed object of this context that was never saved; the store is one of its coordinator's.

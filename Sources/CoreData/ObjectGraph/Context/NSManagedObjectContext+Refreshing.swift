@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
     /// fault. The newest row is the one in the row cache; nothing is read before the object is used.
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkQueue()
-        guard object.registeredContext === self, object.key > 0, !object.state.contains(.inserted) else { return }
+        guard object.registeredContext === self, !object.state.contains(.inserted) else { return }
         if flag { refreshMerging(object) } else { refreshToFault(object) }
     }
 
@@ -20,7 +20,9 @@ extension NSManagedObjectContext {
 
     /// A fault keeps its row only as long as the cache knows none that is newer.
     private func takeNewestCachedRow(_ object: NSManagedObject) {
-        if let newest = parentSource.cachedRow(for: object.rowReference), newest.version >= object.currentRow.version {
+        if let newest = parentSource.cachedRow(for: object.rowReference),
+            newest.version == 0 || newest.version >= object.currentRow.version
+        {
             adopt(newest, object)
         }
     }
@@ -39,7 +41,7 @@ extension NSManagedObjectContext {
     }
 
     /// To-many relationships without unsaved changes are read again when they are next used.
-    private func forgetUnchangedRelationships(_ object: NSManagedObject) {
+    func forgetUnchangedRelationships(_ object: NSManagedObject) {
         guard let extras = object.existingExtras else { return }
         for index in extras.toMany.indices where extras.toMany[index]?.hasChanges == false { extras.toMany[index] = nil }
     }
@@ -55,7 +57,7 @@ extension NSManagedObjectContext {
             let row = OwnRow.copy(of: base)
             slots.forEach { row.assign($0, from: current) }
             object.setRow(Row(row))
-            object.state.remove(.sharedRow)
+            object.state.subtract([.sharedRow, .unsavedRow])
         }
         object.setChangedSlots(slots)
     }
@@ -96,7 +98,7 @@ extension NSManagedObjectContext {
         let wasInserted = object.state.contains(.inserted)
         object.state.subtract([.inserted, .updated, .deleted, .propagated])
         if wasInserted { return unregister(object) }
-        if !object.state.contains(.rowless), object.state.contains(.ownRow), let base = object.own.base { adopt(base, object) }
+        if !object.state.contains(.rowless), let base = object.committedRow { adopt(base, object) }
         object.setChangedSlots(SlotMask())
         object.existingExtras?.toMany = []
         object.awake { $0.awake(fromSnapshotEvents: .rollback) }
@@ -116,7 +118,7 @@ extension NSManagedObjectContext {
             unregister(object)
         }
         retained = []
-        forwarding = [:]
+        forwarding = KeyForwarding()
         latestSets = ([], [], [])
         withExtendedLifetime(pending) {}
         post(.NSManagedObjectContextObjectsDidChange, [.invalidatedAllObjects: ids])

@@ -4,12 +4,14 @@ extension NSManagedObjectContext {
     /// The object of an ID, if this context has it. Never reads anything.
     public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkQueue()
-        return registeredObject(for: objectID.reference)
+        catchUp()
+        return registeredObject(for: ownReference(objectID) ?? objectID.reference)
     }
 
     /// The object of an ID: the context's own, or a new fault, which is read when it is first used. Never reads anything itself.
     public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
         checkQueue()
+        catchUp()
         if let own = ownReference(objectID) { return object(for: own) }
         return object(for: objectID.reference)
     }
@@ -23,8 +25,7 @@ extension NSManagedObjectContext {
             guard let row = try parentSource.row(for: object.rowReference), row.layout === object.scope.shape.layout else {
                 throw Self.missing(objectID)
             }
-            object.setRow(row)
-            if row.isOwn { object.state.insert(.sharedRow) }
+            adopt(row, object)
         }
         if object.isFault { object.fire() }
         if object.state.contains(.inaccessible) { throw Self.missing(objectID) }
@@ -40,7 +41,7 @@ extension NSManagedObjectContext {
     }
 
     /// The reference under this context's coordinator, for an ID that another coordinator on the same file made.
-    private func ownReference(_ objectID: NSManagedObjectID) -> RowReference? {
+    func ownReference(_ objectID: NSManagedObjectID) -> RowReference? {
         guard !objectID.isTemporaryID, let store = objectID.persistentStore,
             store.persistentStoreCoordinator !== persistentStoreCoordinator
         else { return nil }
@@ -54,11 +55,6 @@ extension NSManagedObjectContext {
 
     private func root(of reference: RowReference) -> Int {
         parentSource.managedObjectModel.entitiesInIndexOrder[Int(reference.entity)].rootEntity.index
-    }
-
-    /// The permanent reference of an object that was unsaved when somebody noted it.
-    func forwarded(_ reference: RowReference) -> RowReference {
-        reference.key < 0 ? forwarding[reference.key] ?? reference : reference
     }
 
     /// The object of a reference: registered, or a new fault without a row.
@@ -94,12 +90,11 @@ extension NSManagedObjectContext {
 
     /// Reads the row of a fault that has none.
     func fill(_ object: NSManagedObject) {
+        catchUp()
         do {
             if let row = try parentSource.row(for: object.rowReference) {
                 guard row.layout === object.scope.shape.layout else { return disown(object) }
-                object.setRow(row)
-                if row.isOwn { object.state.insert(.sharedRow) } else { object.state.remove(.sharedRow) }
-                return
+                return adopt(row, object)
             }
         } catch {
             // A read through a property cannot throw. What failed is logged, and the object is treated as one whose row is gone.
@@ -129,8 +124,10 @@ extension NSManagedObjectContext {
         guard !owners.isEmpty else { return }
         var stored: [Int64: [(object: NSManagedObject, position: Int64?)]] = [:]
         do {
-            for related in try parentSource.relatedRows(relationship, owners: owners.filter { $0.key > 0 }.map(\.rowReference)) {
-                let object = object(for: related.reference, row: related.row)
+            let rows = try parentSource.relatedRows(relationship, owners: owners.map(\.rowReference))
+            catchUp()
+            for related in rows {
+                let object = related.row.map { self.object(for: related.reference, row: $0) } ?? self.object(for: related.reference)
                 stored[related.owner, default: []].append((object, related.position))
             }
         } catch {
@@ -148,6 +145,7 @@ extension NSManagedObjectContext {
 
     /// The object of a row that was just read: registered, or a new fault with that row.
     func object(for reference: RowReference, row: Row) -> NSManagedObject {
+        let reference = forwarded(reference)
         let scope = registry.scope(
             of: parentSource.managedObjectModel.entitiesInIndexOrder[Int(reference.entity)],
             store: reference.store
@@ -168,9 +166,10 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// Gives a fault without a row the row that was read; it stays a fault.
+    /// Gives an object a row that is not its alone.
     func adopt(_ row: Row, _ object: NSManagedObject) {
         object.setRow(row)
+        object.state.remove(.unsavedRow)
         if row.isOwn { object.state.insert(.sharedRow) } else { object.state.remove(.sharedRow) }
     }
 }

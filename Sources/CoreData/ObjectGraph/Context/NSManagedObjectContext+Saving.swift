@@ -8,18 +8,22 @@ extension NSManagedObjectContext {
     func saveChanges() throws {
         precondition(!isSaving, "save() was called while this context is saving. Save from a block that runs after the save.")
         let parent = parentSource
+        catchUp()
         processPendingChanges()
         guard hasChanges || !lockedObjects.isEmpty else {
             // Changed metadata of a store is written although no object changed.
-            _ = try parent.save(ChangeSet())
+            try parent.save(ChangeSet(), willCommit: {}).publish()
             return
         }
         isSaving = true
-        defer { isSaving = false }
+        defer {
+            isSaving = false
+            takeIncoming()
+        }
         post(.NSManagedObjectContextWillSave, [:])
         prepareObjects()
         let saved = try saveResolvingConflicts(parent)
-        finish(saved)
+        finish(saved, parent)
     }
 
     /// `willSave` on every object with changes, and again on those that change meanwhile, until none does.
@@ -48,10 +52,13 @@ extension NSManagedObjectContext {
     private func saveResolvingConflicts(_ parent: any GraphParent) throws -> Saved {
         for round in 1...Self.maximumConflictRounds {
             try validateObjects()
+            takePooledKeys(parent)
             forwardReferences()
-            let freezer = ChangeFreezer(tracker.objects, locked: lockedObjects)
+            let freezer = ChangeFreezer(tracker.objects, locked: lockedObjects, isForStores: parent.isStoreSide)
             do {
-                return Saved(freezer: freezer, receipt: try parent.save(freezer.changes))
+                let receipt = try hand(freezer.changes, to: parent)
+                receipt.publish()
+                return Saved(freezer: freezer, receipt: receipt)
             } catch let conflicts as SaveConflicts {
                 try resolve(conflicts, isLastRound: round == Self.maximumConflictRounds)
             }
@@ -59,14 +66,28 @@ extension NSManagedObjectContext {
         misuse("unreachable: the last round returns or throws")
     }
 
-    /// References that were set before their targets got permanent IDs become permanent too.
-    private func forwardReferences() {
-        guard !forwarding.isEmpty else { return }
-        for object in tracker.objects where object.state.contains(.ownRow) && !object.state.contains(.sharedRow) {
-            for slot in object.scope.shape.layout.referenceSlots {
-                if let reference = object.currentRow.reference(slot), reference.key < 0, let permanent = forwarding[reference.key] {
-                    object.own.store(.reference(permanent), at: slot)
-                }
+    /// The step that may wait for a file. Child contexts are let in meanwhile; what they save waits in `incoming`.
+    private func hand(_ changes: ChangeSet, to parent: any GraphParent) throws -> SaveReceipt {
+        guard parent.isStoreSide else { return try parent.save(changes, willCommit: {}) }
+        return try queue.lend {
+            guard hasHadChildren else { return try parent.save(changes, willCommit: {}) }
+            var isPublishing = false
+            defer { if isPublishing { forwardingTable.endPublishing() } }
+            let receipt = try parent.save(changes) {
+                isPublishing = true
+                forwardingTable.beginPublishing()
+            }
+            forwardingTable.record(Self.forwardings(changes, receipt))
+            return receipt
+        }
+    }
+
+    /// The permanent identities that a save has given to objects with temporary keys.
+    private static func forwardings(_ changes: ChangeSet, _ receipt: SaveReceipt) -> [(temporary: Int64, permanent: RowReference)] {
+        zip(changes.groups, receipt.groups).flatMap { group, receipt in
+            zip(group.inserts, receipt.insertedKeys).compactMap { insert, key in
+                insert.key < 0
+                    ? (insert.key, RowReference(key: key, entity: Int32(group.entity.index), store: receipt.store)) : nil
             }
         }
     }
@@ -91,24 +112,29 @@ extension NSManagedObjectContext {
     }
 
     /// The changes are in the store: objects get their keys, rows count as committed, and everybody is told.
-    private func finish(_ saved: Saved) {
+    private func finish(_ saved: Saved, _ parent: any GraphParent) {
         let groups = saved.freezer.groups
+        let isInStore = parent.isStoreSide
         for (objects, receipt) in zip(groups, saved.receipt.groups) {
-            settleInserted(objects, receipt)
-            for object in objects.updated { settleUpdated(object) }
+            settleInserted(objects, receipt, isInStore)
+            for object in objects.updated { settle(object, isInStore) }
+            for object in objects.unchanged { settleUnchanged(object) }
             for object in objects.deleted { object.state.subtract([.inserted, .updated, .deleted, .propagated]) }
         }
         tracker.removeAll()
         unlockObjects()
-        if !forwarding.isEmpty { forwarding = [:] }
+        if !forwarding.isEmpty { forwarding = KeyForwarding() }
         // From here on the save is over: who is told may change objects and save again.
         isSaving = false
         for objects in groups {
             for object in objects.inserted { object.didSave() }
             for object in objects.updated { object.didSave() }
+            for object in objects.unchanged { object.didSave() }
             for object in objects.deleted { object.didSave() }
         }
         announce(groups)
+        announceIDs(groups)
+        tellFollowers(saved.freezer.changes, saved.receipt, parent)
         for objects in groups { for object in objects.deleted { dismiss(object) } }
     }
 
@@ -118,25 +144,26 @@ extension NSManagedObjectContext {
         unregister(object)
     }
 
-    private func settleInserted(_ objects: ChangeFreezer.Objects, _ receipt: SaveReceipt.Group) {
+    private func settleInserted(_ objects: ChangeFreezer.Objects, _ receipt: SaveReceipt.Group, _ isInStore: Bool) {
         guard !objects.inserted.isEmpty else { return }
         let scope = registry.scope(of: objects.scope.entity, store: receipt.store)
         objects.scope.identity?.move(objects.inserted, to: scope, keys: receipt.insertedKeys)
-        for object in objects.inserted { settle(object) }
+        for object in objects.inserted { settle(object, isInStore) }
     }
 
-    private func settleUpdated(_ object: NSManagedObject) {
-        // A row that was not written, because its changes came to nothing, is dropped for the one it was copied from.
-        if object.state.contains(.ownRow), let base = object.own.base, base.version == object.currentRow.version { adopt(base, object) }
-        settle(object)
+    /// A row that was not written, because its changes came to nothing, is dropped for the one it was copied from.
+    private func settleUnchanged(_ object: NSManagedObject) {
+        if !object.state.contains(.rowless), let base = object.committedRow { adopt(base, object) }
+        settle(object, false)
     }
 
-    private func settle(_ object: NSManagedObject) {
-        object.state.subtract([.inserted, .updated])
+    private func settle(_ object: NSManagedObject, _ isInStore: Bool) {
+        object.state.subtract([.inserted, .updated, .unsavedRow])
         if object.state.contains(.ownRow) {
-            // What was saved is in the row cache: whoever writes next copies it.
+            // What was saved is in the row cache, or in the parent context: whoever writes next copies it.
             object.state.insert(.sharedRow)
-            object.own.base = nil
+            // In a parent, the row is unsaved, and its base is the parent's.
+            if isInStore { object.own.base = nil }
         }
         object.changed = 0
         guard let extras = object.existingExtras else { return }
@@ -148,7 +175,7 @@ extension NSManagedObjectContext {
     private func announce(_ groups: [ChangeFreezer.Objects]) {
         var sets: [NotificationKey: Any] = [:]
         sets[.insertedObjects] = Self.set(groups, \.inserted, or: latestSets.inserted)
-        sets[.updatedObjects] = Self.set(groups, \.updated, or: latestSets.updated)
+        sets[.updatedObjects] = Self.set(groups, \.updated, \.unchanged, or: latestSets.updated)
         sets[.deletedObjects] = Self.set(groups, \.deleted, or: latestSets.deleted)
         latestSets = ([], [], [])
         post(.NSManagedObjectContextDidSave, sets)
@@ -157,15 +184,15 @@ extension NSManagedObjectContext {
     /// The objects as a set; the very set that ObjectsDidChange carried, where all of them changed in the latest event.
     private static func set(
         _ groups: [ChangeFreezer.Objects],
-        _ list: KeyPath<ChangeFreezer.Objects, ContiguousArray<NSManagedObject>>,
+        _ lists: KeyPath<ChangeFreezer.Objects, ContiguousArray<NSManagedObject>>...,
         or latest: Set<NSManagedObject>
     ) -> Set<NSManagedObject>? {
-        let count = groups.reduce(0) { $0 + $1[keyPath: list].count }
+        let count = groups.reduce(0) { count, group in lists.reduce(count) { $0 + group[keyPath: $1].count } }
         guard count > 0 else { return nil }
         // What the latest event changed is being saved, or another event would have followed; so equal counts mean equal sets.
         if count == latest.count { return latest }
         var set = Set<NSManagedObject>(minimumCapacity: count)
-        for group in groups { for object in group[keyPath: list] { set.insert(object) } }
+        for group in groups { for list in lists { for object in group[keyPath: list] { set.insert(object) } } }
         return set
     }
 }

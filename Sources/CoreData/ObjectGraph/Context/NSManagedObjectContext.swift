@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A scratchpad of objects: fetches them, keeps one instance of each, tracks what changes, and saves it as a whole.
 ///
@@ -14,6 +15,21 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var graphParent: (any GraphParent)?
     var optionalRegistry: ObjectRegistry?
     private var coordinator: NSPersistentStoreCoordinator?
+    /// The context that this one saves into; nil for one on a coordinator.
+    private var parentOfContext: NSManagedObjectContext?
+    /// Permanent identities of objects that are known here by temporary keys: one table for all contexts of a tree.
+    private(set) var forwardingTable = ForwardingTable()
+    /// What of the table this context has followed.
+    var followedForwardings = 0
+    let children = Lock(ChildContexts())
+    let followsParent = Lock(false)
+    /// Set when the context was cut off; asked before `graphParent`.
+    let isDisconnected = Atomic(false)
+    let disconnection = Lock<DisconnectedParent?>(nil)
+    /// Objects whose values a merge policy has changed in the save under way: children are told.
+    var changedByPolicy: [RowReference] = []
+    /// What child contexts saved while this one was saving.
+    var incoming: NSManagedObjectContext?
     /// Unchanged objects that the next save checks for conflicts.
     var lockedObjects: [NSManagedObject] = []
     /// The sets that the latest ObjectsDidChange carried, which DidSave can often use again.
@@ -31,8 +47,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) var temporaryKeys: (next: Int64, end: Int64) = (0, 0)
     @exclusivity(unchecked) final var retainsObjects = false
     var retained: Set<NSManagedObject> = []
-    /// Where references to unsaved objects lead since their IDs became permanent.
-    var forwarding: [Int64: RowReference] = [:]
+    /// Where references to unsaved objects lead since their IDs became permanent, until the next save.
+    var forwarding = KeyForwarding()
 
     /// A name for logs, and for the history of changes.
     open var name: String?
@@ -82,19 +98,57 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         optionalRegistry?.dissolve()
     }
 
-    /// The coordinator whose stores this context reads and saves.
+    /// The coordinator whose stores this context reads and saves; for a child context, that of its topmost ancestor.
     ///
-    /// - Precondition: for setting, the context has no objects yet.
+    /// - Precondition: for setting, the context has no parent, and no objects yet.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
-        get { coordinator }
+        get { coordinator ?? parentOfContext?.persistentStoreCoordinator }
         set {
             guard newValue !== coordinator else { return }
+            precondition(parentOfContext == nil, "A context has a parent or a coordinator, not both. Set one of them.")
             guard let newValue else { misuse("A context cannot lose its coordinator. Release the context, or reset() it.") }
             precondition(optionalRegistry?.objects.isEmpty ?? true, "Set the coordinator before the context has objects.")
             coordinator = newValue
             graphParent = newValue
             optionalRegistry = ObjectRegistry(context: self, model: newValue.managedObjectModel)
         }
+    }
+
+    /// The context that this one reads from and saves into, instead of a coordinator.
+    ///
+    /// A fetch here sees the unsaved changes of every context above. `save()` hands the changes to the parent, as unsaved changes there: nothing
+    /// reaches a file until the topmost context saves. Where both changed a property, the later save wins; objects that this context has
+    /// read do not follow later changes in the parent.
+    ///
+    /// - Precondition: for setting, the context has no coordinator and no objects yet; the parent has a coordinator, or a parent.
+    open var parent: NSManagedObjectContext? {
+        get { parentOfContext }
+        set {
+            guard newValue !== parentOfContext else { return }
+            guard let newValue else { misuse("A context cannot lose its parent. Release the context, or reset() it.") }
+            precondition(coordinator == nil, "A context has a parent or a coordinator, not both. Set one of them.")
+            setParent(newValue, ParentContext(newValue, of: self))
+            newValue.children.withLock { $0.add(self) }
+            newValue.queue.admitGuests()
+        }
+    }
+
+    func setParent(_ context: NSManagedObjectContext, _ parent: ParentContext) {
+        precondition(optionalRegistry?.objects.isEmpty ?? true, "Set the parent before the context has objects.")
+        guard context.graphParent != nil else { misuse("The parent has no persistentStoreCoordinator. Set it before giving it children.") }
+        queue.level = context.queue.level + 1
+        parentOfContext = context
+        graphParent = parent
+        forwardingTable = context.forwardingTable
+        optionalRegistry = ObjectRegistry(context: self, model: parent.managedObjectModel)
+    }
+
+    /// Whether what others save into the parent or the coordinator is merged into this context, later and on its queue. False unless set.
+    ///
+    /// - Precondition: for setting, the context has a parent or a coordinator.
+    open var automaticallyMergesChangesFromParent: Bool {
+        get { followsParent.withLock { $0 } }
+        set { setFollowsParent(newValue) }
     }
 
     /// Decides about a fault whose row is gone: true where it was dealt with; called by reads, not by the throwing calls.
@@ -156,6 +210,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     var parentSource: any GraphParent {
+        if isDisconnected.load(ordering: .acquiring), let disconnected = disconnection.withLock({ $0 }) { return disconnected }
         guard let graphParent else { misuse("The context has no persistentStoreCoordinator. Set it before using the context.") }
         return graphParent
     }

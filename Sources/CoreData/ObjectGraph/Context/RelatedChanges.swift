@@ -24,6 +24,11 @@ struct RelatedChanges {
         return owners
     }
 
+    /// The entities, by index, of which changes count for a fetch of `entity` that reads `paths`.
+    static func entities(on paths: ReadPaths, of entity: NSEntityDescription) -> Set<Int> {
+        Set(paths.paths.flatMap { steps($0, entity).flatMap(\.relationship.destination.subtree) })
+    }
+
     private struct Step {
         let relationship: NSRelationshipDescription
         /// Whether something is read from the objects that the relationship leads to, not only which ones they are.

@@ -85,11 +85,14 @@ final class IdentityTable {
     }
 
     /// Every live object.
-    var objects: [NSManagedObject] {
-        mutex.withLock {
-            var objects: [NSManagedObject] = []
-            for table in [permanent, temporary] { table.forEach { if let object = retained($0) { objects.append(object) } } }
-            return objects
-        }
+    var objects: [NSManagedObject] { mutex.withLock { objects(in: permanent) + objects(in: temporary) } }
+
+    /// The live objects without a permanent key.
+    var temporaryObjects: [NSManagedObject] { mutex.withLock { objects(in: temporary) } }
+
+    private func objects(in table: PagedTable) -> [NSManagedObject] {
+        var objects: [NSManagedObject] = []
+        table.forEach { if let object = retained($0) { objects.append(object) } }
+        return objects
     }
 }

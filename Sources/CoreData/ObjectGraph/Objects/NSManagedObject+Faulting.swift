@@ -48,6 +48,7 @@ extension NSManagedObject {
         let wasFault = isFault
         if !wasFault { willTurnIntoFault() }
         if let base = committedRow { setRow(base) }
+        state.remove(.unsavedRow)
         if currentRow.isOwn { state.insert(.sharedRow) }
         setChangedSlots(SlotMask())
         if let extras = existingExtras {

@@ -53,8 +53,9 @@ extension NSManagedObject {
     /// The row as of the last save or fetch: nil for an object that has never been saved.
     final var committedRow: Row? {
         if state.contains(.inserted) || state.contains(.rowless) { return nil }
-        guard state.contains(.ownRow), let base = own.base else { return currentRow }
-        return base
+        // The base of a shared row is another context's, whose unsaved values the row holds.
+        guard state.contains(.ownRow), state.intersection([.sharedRow, .unsavedRow]) != .sharedRow else { return currentRow }
+        return own.base ?? currentRow
     }
 
     /// Points the object at another row.

@@ -10,6 +10,7 @@ extension NSManagedObject {
     public final var objectID: NSManagedObjectID {
         // Elsewhere nothing of the object may be written, so the ID is not kept.
         if let context = registeredContext, !context.isUsableHere { return unkeptID(context) }
+        if key < 0 { registeredContext?.catchUp() }
         if let id = existingExtras?.objectID { return id }
         let id = NSManagedObjectID(rowReference, in: scope.ids(temporary: key < 0))
         extras.objectID = id

@@ -68,10 +68,21 @@ extension NSManagedObject {
         noteChange()
     }
 
-    /// Copies the row, so that nobody else sees what is written; what was there stays as the base of the changes.
+    /// Copies the row, so that nobody else sees what is written; what was committed stays as the base of the changes.
     final func takeOwnRow() {
-        setRow(Row(OwnRow.copy(of: currentRow)))
-        state.remove(.sharedRow)
+        let copy = OwnRow.copy(of: currentRow)
+        if state.contains(.unsavedRow) { copy.base = own.base }
+        setRow(Row(copy))
+        state.subtract([.sharedRow, .unsavedRow])
+    }
+
+    /// The row as it stands, for others to read: whoever writes next copies it.
+    final func shareRow() -> Row {
+        if state.contains(.ownRow), !state.contains(.sharedRow) {
+            state.insert(.sharedRow)
+            if !state.isDisjoint(with: .pending) { state.insert(.unsavedRow) }
+        }
+        return currentRow
     }
 
     /// Tells the context that the object changed in this event, and that a save has something to do.

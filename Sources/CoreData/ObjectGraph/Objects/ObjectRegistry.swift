@@ -54,6 +54,9 @@ final class ObjectRegistry: @unchecked Sendable {
         return tables[Int(store)][root]?.object(key)
     }
 
+    /// The live objects that have no permanent key.
+    var temporaryObjects: [NSManagedObject] { tables.joined().compactMap { $0 }.flatMap(\.temporaryObjects) }
+
     /// Every live object.
     var objects: [NSManagedObject] { tables.joined().compactMap { $0 }.flatMap(\.objects) }
 

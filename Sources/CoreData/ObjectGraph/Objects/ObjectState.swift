@@ -33,6 +33,8 @@
     static let inaccessible = Self(rawValue: 1 << 14)
     /// `detectConflicts(for:)`: takes part in optimistic locking though unchanged.
     static let locked = Self(rawValue: 1 << 15)
+    /// The own row, though shared, holds unsaved values: its base is what they are measured against. Only together with `sharedRow`.
+    static let unsavedRow = Self(rawValue: 1 << 16)
 
     /// The next save has something to do.
     static let pending: Self = [.inserted, .updated, .deleted]

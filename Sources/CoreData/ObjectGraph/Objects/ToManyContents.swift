@@ -54,6 +54,13 @@ final class ToManyContents {
         return true
     }
 
+    /// A member is gone from the store: no difference to it remains.
+    func forget(_ object: NSManagedObject) {
+        members?.remove(object)
+        added.remove(object)
+        removed.remove(object)
+    }
+
     /// Puts the members in another order.
     func reorder(_ objects: [NSManagedObject]) {
         members = MemberList(objects)

@@ -15,7 +15,7 @@ struct FetchResidue {
 extension SQLiteStore {
     /// Gives the rows of a query in order; what is left to be done in memory, if anything.
     func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? {
-        let plan = try FetchPlan(query, cache: plans, result: .rows)
+        let plan = try plan(query, .rows)
         if pool.locksReaders {
             // `body` makes objects, whose initialisers may fetch or save.
             for run in try runs(of: plan) { try body(run) }
@@ -39,6 +39,10 @@ extension SQLiteStore {
                 if plan.sinkSQL == nil { try reader.read(statement) } else { try reader.sink(statement, connection) }
             }
         }
+    }
+
+    private func plan(_ query: FetchQuery, _ result: FetchPlan.Result) throws -> FetchPlan {
+        try FetchPlan(query, cache: plans, result: result, excluding: query.excludedKeys(in: number))
     }
 
     private static func residue(of plan: FetchPlan) -> FetchResidue? {
@@ -68,7 +72,7 @@ extension SQLiteStore {
 
     /// The identities of a query's rows; nil where part of the query can only be answered with objects.
     func references(_ query: FetchQuery) throws -> [RowReference]? {
-        let plan = try FetchPlan(query, cache: plans, result: .references)
+        let plan = try plan(query, .references)
         guard Self.residue(of: plan) == nil else { return nil }
         return try read(plan) { statement in
             var references: [RowReference] = []
@@ -83,7 +87,7 @@ extension SQLiteStore {
 
     /// The number of a query's rows; nil as for `references`.
     func count(_ query: FetchQuery) throws -> Int? {
-        let plan = try FetchPlan(query, cache: plans, result: .count)
+        let plan = try plan(query, .count)
         guard Self.residue(of: plan) == nil else { return nil }
         return try read(plan) { try $0.step() ? Int($0.int(0)) : 0 }
     }
@@ -93,6 +97,21 @@ extension SQLiteStore {
         let entity = model.entitiesInIndexOrder[Int(reference.entity)]
         if let row = cache.row(root: entity.rootEntity.index, key: reference.key) { return row }
         return try reporting("read a row") { try pool.read { try readRow(reference.key, entity, $0) } }
+    }
+
+    /// The rows of many keys below one root entity, read with one statement.
+    func rows(for keys: [Int64], root: NSEntityDescription) throws -> [Int64: Row] {
+        var query = FetchQuery(entity: root)
+        let ids = keys.map { NSManagedObjectID(RowReference(key: $0, entity: Int32(root.index), store: number), entity: root, store: self) }
+        query.predicate = NSPredicate(format: "SELF IN %@", ids as NSArray).tree
+        var rows: [Int64: Row] = [:]
+        _ = try fetch(query) { run in
+            for (offset, index) in run.range.enumerated() {
+                let row = (run.known.isEmpty ? nil : run.known[offset]) ?? Row(run.batch, index)
+                rows[EntityLayout.key(run.batch.row(index))] = row
+            }
+        }
+        return rows
     }
 
     /// Reads a row past the cache, which then has it.

@@ -5,6 +5,8 @@ import SQLiteDriver
 extension SQLiteStore {
     /// Writes changes in one transaction. `next` runs before the commit: where it throws, nothing is written here either.
     ///
+    /// The caller calls `publish()` of the run that is returned.
+    ///
     /// - Throws: `SaveConflicts` or a `CocoaError`; the file is as it was then.
     func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> SaveRun {
         do {
@@ -19,7 +21,6 @@ extension SQLiteStore {
                     run.takeBack()
                     throw error
                 }
-                run.publish()
                 return run
             }
         } catch let error as SQLiteError {

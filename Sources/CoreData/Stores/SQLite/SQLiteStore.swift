@@ -11,6 +11,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let plans: PlanCache
     let counter: StatementCounter
     let orderMarks = OrderMarks()
+    let keyPool = KeyPool()
     let entityStatements = Lock<[Int: EntityStatements]>([:])
     private let kind: String
     private let state: Lock<MetadataState>
@@ -54,6 +55,14 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
                 $0.isChanged = true
             }
         }
+    }
+
+    /// The database has become that of another store.
+    func become(_ metadata: StoreMetadata) {
+        state.withLock { $0 = MetadataState(metadata: metadata) }
+        identifier = metadata.uuid
+        cache.forgetAll()
+        orderMarks.forget()
     }
 
     var explicitConfiguration: String? { configurationName == Self.defaultConfigurationName ? nil : configurationName }

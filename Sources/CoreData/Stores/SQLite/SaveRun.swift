@@ -86,6 +86,10 @@ extension SaveRun {
         for (root, count) in needed.sorted(by: { $0.key < $1.key }) where count > 0 {
             next[root] = try store.reserveKeys(count, root: root, connection)
         }
+        for (root, count) in store.keyPool.shortages {
+            let first = try store.reserveKeys(count, root: root, connection)
+            published.append { [store] in store.keyPool.put(first, count: count, root: root) }
+        }
         for (_, group) in changes.groups {
             let root = store.schema.entity(for: group.entity).rootNumber
             var own = ContiguousArray<Int64>()
@@ -164,7 +168,8 @@ extension SaveRun {
         let bytes = row.bytes
         for position in statements.positions where !EntityLayout.isNull(bytes, position.reference) {
             if EntityLayout.isNull(bytes, position.slot) {
-                row.store(.integer(try position.mark.next(connection)), at: position.slot)
+                let place = try position.mark.next(connection)
+                OwnRow.placing.withLock { row.store(.integer(place), at: position.slot) }
                 placed.append((row, position.slot))
             } else {
                 position.mark.note(row.slot(position.slot).load(as: Int64.self))
@@ -189,17 +194,14 @@ extension SaveRun {
         var unread: [Int64] = []
         for update in group.updates {
             guard let base = update.base else { unread.append(update.key); continue }
-            if let cached = newerCachedRow(statements.root, update.key, base) {
-                note(group, update.key, cached, base.version, isStoreAhead: false)
-                continue
-            }
+            guard let version = try version(of: base, update.key, group) else { continue }
             if current?.slots != update.slots {
                 let (sql, steps) = statements.update(update.slots)
                 current = (update.slots, try connection.cached(sql), steps)
             }
             // Set just above.
             let (_, statement, steps) = current!
-            try run(update, base, group, statement, steps, statements, writer)
+            try run(update, version, group, statement, steps, statements, writer)
         }
         current?.statement.resetAndClear()
         try touch(unread, group, statements)
@@ -208,7 +210,7 @@ extension SaveRun {
     @inline(__always)
     private func run(
         _ update: ChangeSet.Update,
-        _ base: Row,
+        _ version: Int32,
         _ group: ChangeSet.Group,
         _ statement: Statement,
         _ steps: ContiguousArray<StatementWriter.Step>,
@@ -216,7 +218,7 @@ extension SaveRun {
         _ writer: StatementWriter
     ) throws {
         writer.begin()
-        let (row, version) = (update.row.own, base.version)
+        let row = update.row.own
         if !statements.positions.isEmpty { try place(row, statements) }
         let next = try writer.bind(row, steps, to: statement.handle, from: 1)
         sqlite3_bind_int64(statement.handle, next, Int64(version) + 1)
@@ -227,10 +229,27 @@ extension SaveRun {
         } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
             throw constraintError(error, group, update.key)
         }
-        if connection.changes == 0 { return try noteStoreConflict(group, update.key, base.version) }
+        if connection.changes == 0 { return try noteStoreConflict(group, update.key, version) }
         updatedRows.append(
             RowCache.Saved(row: update.row, key: update.key, version: version + 1, root: statements.root)
         )
+    }
+
+    /// The version that a row must have to be updated; nil after noting a conflict.
+    @inline(__always)
+    private func version(of base: Row, _ key: Int64, _ group: ChangeSet.Group) throws -> Int32? {
+        let (version, root) = (base.version, group.entity.rootEntity.index)
+        if version == 0 { return try versionInStore(key, group) }
+        guard let cached = newerCachedRow(root, key, base) else { return version }
+        note(group, key, cached, version, isStoreAhead: false)
+        return nil
+    }
+
+    /// For changes to a row that a child context had saved before and that no store knows: there is nothing to measure them against.
+    private func versionInStore(_ key: Int64, _ group: ChangeSet.Group) throws -> Int32? {
+        if let version = try store.readVersion(key, group.entity, connection) { return version }
+        try noteStoreConflict(group, key, 0)
+        return nil
     }
 
     /// Advances the versions of objects of which only a to-many relationship changed, and whose rows nobody has read.
@@ -251,7 +270,7 @@ extension SaveRun {
         // Keys whose rows were read in one version: mostly all of them.
         var (keys, version): ([Int64], Int32) = ([], 0)
         for delete in group.deletes {
-            guard let base = delete.base else {
+            guard let base = delete.base, base.version != 0 else {
                 unread.append(delete.key)
                 continue
             }
@@ -303,7 +322,7 @@ extension SaveRun {
 
     private func checkLocks(_ group: ChangeSet.Group) throws {
         for lock in group.locks {
-            guard let base = lock.base else { continue }
+            guard let base = lock.base, base.version != 0 else { continue }
             if try store.readVersion(lock.key, group.entity, connection) != base.version {
                 try noteStoreConflict(group, lock.key, base.version)
             }
@@ -330,10 +349,10 @@ extension SaveRun {
 
     /// Nothing was written: the rows are as they were, so that places are given anew by the next save.
     func takeBack() {
-        for (row, slot) in placed { row.store(.null, at: slot) }
+        OwnRow.placing.withLock { for (row, slot) in placed { row.store(.null, at: slot) } }
     }
 
-    /// The transaction is committed: rows get their references, and the cache the rows.
+    /// The transaction is committed: rows get their references, and the cache the rows. Nobody else may be reading the rows.
     func publish() {
         for (_, group) in changes.groups {
             completeReferences(group.inserts.lazy.map(\.row), group.entity)

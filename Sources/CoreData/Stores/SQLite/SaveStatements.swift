@@ -25,7 +25,8 @@ final class SaveStatements {
     private(set) lazy var insertOne = "INSERT \(insertHead)\(insertRow)"
     // NB: OR FAIL, so that the rows before one that breaks a constraint stay. A statement that has to take several rows back keeps the old
     // content of every page that it changes, in a temporary file: with indexes, that is many times what it writes.
-    private(set) lazy var insertMany = "INSERT OR FAIL \(insertHead)" + Array(repeating: insertRow, count: Self.rowsPerInsert).joined(separator: ",")
+    private(set) lazy var insertMany =
+        "INSERT OR FAIL \(insertHead)" + Array(repeating: insertRow, count: Self.rowsPerInsert).joined(separator: ",")
     private var updates: [SlotMask: (sql: String, steps: ContiguousArray<StatementWriter.Step>)] = [:]
     private let columns: [[String]]
 

@@ -25,6 +25,11 @@ final class ContextQueue: @unchecked Sendable {
     let word = Atomic<UInt>(0)
     private let currentLevel = Atomic<Int>(0)
     private let saving = Atomic<Bool>(false)
+    private let lent = Atomic<Bool>(false)
+    /// Where child contexts take turns while the queue is lent; nil as long as there are none. Set under the mutex.
+    private(set) var guests: ContextQueue?
+    /// Requests of child contexts that wait for the queue. Under the mutex.
+    var guestRequests: [QueueRequest] = []
     /// How many blocks of this queue are running, one inside the other.
     @exclusivity(unchecked) private(set) var depth = 0
     var entries = FIFO<Entry>()
@@ -48,10 +53,19 @@ final class ContextQueue: @unchecked Sendable {
         set { saving.store(newValue, ordering: .relaxed) }
     }
 
-    /// Whether the caller is on the queue.
+    /// Whether the caller is on the queue, or a guest while it is lent.
     var isCurrent: Bool {
-        @inline(__always) get { isMain ? MainQueue.isCurrent : isOwned(by: cd_currentThread()) }
+        @inline(__always) get { (isMain ? MainQueue.isCurrent : isOwned(by: cd_currentThread())) || isGuest }
     }
+
+    /// Whether the owner has lent the queue to child contexts.
+    var isLent: Bool {
+        get { lent.load(ordering: .acquiring) }
+        set { lent.store(newValue, ordering: .releasing) }
+    }
+
+    /// From now on there are child contexts.
+    func admitGuests() { WaitGraph.mutex.withLock { if guests == nil { guests = ContextQueue(.own) } } }
 
     /// Whether the caller, who is on the queue, is inside one of its blocks; on the main queue other code runs too.
     var isInBlock: Bool { depth > 0 }
@@ -134,6 +148,10 @@ final class ContextQueue: @unchecked Sendable {
 
     @inline(never) private func fulfil(_ request: QueueRequest) {
         if WaitGraph.mutex.withLock({ isDoneElsewhere(request) }) { return }
+        runAndGiveUp(request)
+    }
+
+    func runAndGiveUp(_ request: QueueRequest) {
         request.run()
         giveUp(request.thread.place)
     }

@@ -26,7 +26,7 @@ enum WaitGraph {
                 thread.waiting = request
                 // Whoever went to sleep meanwhile took this thread for one that is awake.
                 resolveCircle(closedBy: thread)
-            } else if request.state == .granted || request.state == .done {
+            } else if [.granted, .done, .refused].contains(request.state) {
                 break
             } else {
                 thread.wakeUp.wait(mutex)

@@ -36,11 +36,12 @@ struct FetchPlan {
     }
 
     /// - Throws: `CocoaError.coreData` for a key path that does not exist, or a pattern that is no regular expression.
-    init(_ query: FetchQuery, cache: PlanCache, result: Result) throws {
+    /// - Parameter excluded: keys of rows that do not count.
+    init(_ query: FetchQuery, cache: PlanCache, result: Result, excluding excluded: [Int64] = []) throws {
         let frame = cache.frame(entity: query.entity, includesSubentities: query.includesSubentities, result: result)
         var condition = PredicateSQL(entity: frame.entity, cache: cache)
         condition.text.sql = frame.entityFilter
-        condition.exclude(query.excludedKeys)
+        condition.exclude(excluded)
         let untranslated = try query.predicate.map { try condition.writeConjuncts(of: $0) } ?? []
         remainder = untranslated.isEmpty ? nil : untranslated.count == 1 ? untranslated[0] : .and(untranslated)
         let order = result == .count ? "" : try condition.order(by: query.sortDescriptors)

@@ -1,0 +1,202 @@
+import Foundation
+
+/// Takes the changes that a child context saved: they become unsaved changes here.
+///
+/// A row is taken as it is where it was made from the very row that this context has; otherwise just the changed slots are copied, so that
+/// two children's changes of different properties both survive. What is deleted here stays deleted. Inverses follow in what is known here;
+/// nothing is read.
+struct ChangeReception {
+    private let context: NSManagedObjectContext
+    private let changes: ChangeSet
+    /// To-one relationships that lead elsewhere now.
+    private var relinked: [(object: NSManagedObject, slot: Int, old: RowReference?)] = []
+
+    init(_ changes: ChangeSet, in context: NSManagedObjectContext) {
+        self.changes = changes
+        self.context = context
+    }
+
+    /// - Throws: `SaveConflicts` for objects that were never saved and are not unsaved any more, because a context above dropped them;
+    ///   nothing has changed then.
+    mutating func run() throws {
+        try checkUnsaved()
+        for group in changes.groups {
+            let scope = context.registry.scope(of: group.entity, store: group.store)
+            for insert in group.inserts { take(insert, scope) }
+        }
+        for group in changes.groups { for update in group.updates { take(update, group) } }
+        for order in changes.orders where !order.isWhole { append(order) }
+        for (object, slot, old) in relinked { relink(object, slot, from: old) }
+        for link in changes.links { take(link) }
+        for order in changes.orders where order.isWhole { arrange(order) }
+        for group in changes.groups { for delete in group.deletes { take(delete, group) } }
+    }
+
+    private func reference(_ key: Int64, _ group: ChangeSet.Group) -> RowReference {
+        context.forwarded(RowReference(key: key, entity: Int32(group.entity.index), store: group.store))
+    }
+
+    /// An object with a temporary key is known to a context above, or was dropped there.
+    private func checkUnsaved() throws {
+        var conflicts: [RowConflict] = []
+        for group in changes.groups {
+            for update in group.updates where update.key < 0 {
+                let reference = reference(update.key, group)
+                guard reference.key < 0, context.registeredObject(for: reference) == nil,
+                    try context.parentSource.row(for: reference) == nil
+                else { continue }
+                conflicts.append(
+                    RowConflict(reference: reference, current: nil, currentVersion: 0, baseVersion: update.row.version, isStoreAhead: false)
+                )
+            }
+        }
+        if !conflicts.isEmpty { throw SaveConflicts(conflicts: conflicts) }
+    }
+}
+
+extension ChangeReception {
+    private mutating func take(_ insert: ChangeSet.Insert, _ scope: EntityScope) {
+        let reference = context.forwarded(RowReference(key: insert.key, entity: scope.entityIndex, store: scope.store))
+        if let known = context.registeredObject(for: reference) { return takeAgain(insert, known) }
+        let object = Construction.make(scope, insert.row, key: insert.key, state: [.registered, .ownRow, .sharedRow, .unsavedRow])
+        scope.identity?.insert(object)
+        context.tracker.noteInsertion(of: object)
+        if context.retainsObjects { context.retained.insert(object) }
+        noteReferences(object, scope.shape.layout.referenceSlots)
+    }
+
+    /// An insert of a row that this context knew: a merge policy in the child brings back what was deleted here or in the store.
+    private mutating func takeAgain(_ insert: ChangeSet.Insert, _ object: NSManagedObject) {
+        guard !object.state.contains(.deleted) else { return }
+        context.tracker.forget(object)
+        object.setRow(insert.row)
+        object.state.formUnion([.sharedRow, .unsavedRow])
+        object.state.subtract([.fault, .inaccessible])
+        context.tracker.noteInsertion(of: object)
+        noteReferences(object, object.scope.shape.layout.referenceSlots)
+    }
+
+    private mutating func noteReferences(_ object: NSManagedObject, _ slots: UnsafeBufferPointer<Int>) {
+        for slot in slots where !EntityLayout.isNull(object.row, slot) { relinked.append((object, slot, nil)) }
+    }
+
+    private mutating func take(_ update: ChangeSet.Update, _ group: ChangeSet.Group) {
+        let object = context.object(for: reference(update.key, group))
+        guard !object.state.contains(.deleted) else { return }
+        guard let base = update.base ?? (object.state.contains(.inserted) ? object.currentRow : nil), !update.slots.isEmpty else {
+            return object.noteChange()
+        }
+        prepare(object, base)
+        let references = update.slots.filter(object.scope.shape.layout.referenceSlots)
+        let before = references.map { object.currentRow.reference($0) }
+        if object.currentRow === base { adopt(update.row, object) } else { merge(update, object) }
+        object.setChangedSlots(object.changedSlots.union(update.slots))
+        object.noteChange()
+        for (slot, old) in zip(references, before) { relinked.append((object, slot, old)) }
+    }
+
+    /// Gives the object the newest row that is at hand to lay the changes over, and its values.
+    private func prepare(_ object: NSManagedObject, _ base: Row) {
+        if object.state.isDisjoint(with: .pending) {
+            if object.state.contains(.rowless) { context.adopt(base, object) }
+            let newest = context.parentSource.cachedRow(for: object.rowReference)
+            if let newest, newest.version == 0 || newest.version > object.currentRow.version || object.isFault {
+                context.adopt(newest, object)
+            }
+            if !base.isOwn, base.version > object.currentRow.version { context.adopt(base, object) }
+        } else if object.state.contains(.rowless) {
+            context.adopt(base, object)
+        }
+        if object.isFault { object.fire() }
+    }
+
+    /// The row as it is: it was made from this context's.
+    private func adopt(_ row: Row, _ object: NSManagedObject) {
+        // The giver does not look at the base any more; here it is what this context's unsaved changes are measured against.
+        if row.isOwn { row.own.base = object.state.contains(.inserted) ? nil : object.committedRow }
+        object.setRow(row)
+        object.state.formUnion([.sharedRow, .unsavedRow])
+    }
+
+    private func merge(_ update: ChangeSet.Update, _ object: NSManagedObject) {
+        if !object.state.contains(.ownRow) || object.state.contains(.sharedRow) { object.takeOwnRow() }
+        update.slots.forEach { object.own.assign($0, from: update.row) }
+    }
+
+    /// The inverses of a to-one relationship that a child has set.
+    private func relink(_ object: NSManagedObject, _ slot: Int, from old: RowReference?) {
+        guard let inverse = object.scope.shape.toOnes[slot]?.inverse else { return }
+        let new = object.reference(slot).map(context.forwarded)
+        let old = old.map(context.forwarded)
+        guard new != old else { return }
+        if let old { context.object(for: old).unlink(object, along: inverse) }
+        guard let new else { return }
+        let target = context.object(for: new)
+        target.link(object, along: inverse)
+        // Its delete rule has not seen this object yet.
+        if target.state.contains(.deleted) { context.propagateAgain(target) }
+    }
+}
+
+extension ChangeReception {
+    private func members(_ references: [RowReference]) -> [NSManagedObject] {
+        references.map { context.object(for: context.forwarded($0)) }
+    }
+
+    private func owner(_ reference: RowReference, _ relationship: NSRelationshipDescription) -> (NSManagedObject, Int)? {
+        let owner = context.object(for: context.forwarded(reference))
+        guard !owner.state.contains(.deleted), case .toMany(let index, _)? = owner.scope.shape.places[relationship.name] else { return nil }
+        return (owner, index)
+    }
+
+    private func take(_ link: ChangeSet.LinkChange) {
+        guard let (owner, index) = owner(link.owner, link.relationship) else { return }
+        for member in members(link.removed) { owner.removeMember(member, from: index) }
+        for member in members(link.added) where !member.state.contains(.deleted) { owner.addMember(member, to: index) }
+    }
+
+    /// Members that were put at the end, in the order in which they were.
+    private func append(_ order: ChangeSet.OrderChange) {
+        guard let (owner, index) = owner(order.owner, order.relationship) else { return }
+        for member in members(order.members) where !member.state.contains(.deleted) {
+            if owner.contents(index).add(member) { owner.noteToManyChange(index) }
+        }
+    }
+
+    /// The child's order, for the members that are in here; those that the child did not know stay behind them.
+    private func arrange(_ order: ChangeSet.OrderChange) {
+        guard let (owner, index) = owner(order.owner, order.relationship) else { return }
+        let known = owner.realizedContents(index)
+        let current = known.members?.array ?? []
+        let asked = MemberList(members(order.members))
+        let here = MemberList(current)
+        known.reorder(asked.array.filter(here.contains) + current.filter { !asked.contains($0) })
+        owner.noteToManyChange(index)
+    }
+
+    /// The child has carried the delete along the relationships that it knew; here, what only this context knows follows.
+    private func take(_ delete: ChangeSet.Delete, _ group: ChangeSet.Group) {
+        let reference = reference(delete.key, group)
+        // One that was never saved, and that no context above has any more, is gone already.
+        if reference.key < 0, context.registeredObject(for: reference) == nil,
+            (try? context.parentSource.row(for: reference)) == nil
+        {
+            return
+        }
+        let object = context.object(for: reference)
+        guard !object.state.contains(.deleted) else { return }
+        if object.state.contains(.rowless), let base = delete.base { context.adopt(base, object) }
+        if object.isFault, !object.state.contains(.rowless) { object.fire() }
+        object.prepareForDeletion()
+        context.tracker.noteDeletion(of: object)
+        DeletePropagation(context: context).runWithoutReading(object)
+    }
+}
+
+extension NSManagedObjectContext {
+    /// A deleted object has got relationships that its delete has not been carried along.
+    func propagateAgain(_ object: NSManagedObject) {
+        object.state.remove(.propagated)
+        tracker.unpropagated.append(object)
+    }
+}

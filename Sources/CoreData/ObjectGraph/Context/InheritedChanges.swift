@@ -1,0 +1,62 @@
+import Foundation
+import Predicates
+
+/// The unsaved changes of the contexts above a context, as its fetches see them.
+///
+/// An object that this context has changed itself is not among them. One that it has read, but not changed, matches by what the contexts
+/// above say, as a row in a file would, and keeps its values here.
+struct InheritedChanges {
+    private let context: NSManagedObjectContext
+    private var rows: [UnsavedRow]
+
+    init(_ context: NSManagedObjectContext, entities: Set<Int>) {
+        self.context = context
+        let all = context.parentSource.unsavedRows(of: entities)
+        context.catchUp()
+        rows = all.filter { context.registeredObject(for: $0.reference)?.state.isDisjoint(with: .pending) ?? true }
+    }
+
+    var isEmpty: Bool { rows.isEmpty }
+    var references: [RowReference] { rows.map { context.forwarded($0.reference) } }
+
+    func only(_ isIncluded: (RowReference) -> Bool) -> InheritedChanges {
+        var part = self
+        part.rows = rows.filter { isIncluded($0.reference) }
+        return part
+    }
+
+    /// This context's objects for those changes that a predicate reads across relationships.
+    func related(outside entities: Range<Int>, _ paths: ReadPaths) -> [NSManagedObject] {
+        let readsRelated = paths.paths.contains { $0.count > 1 }
+        return rows.compactMap { change in
+            guard readsRelated || !entities.contains(Int(change.reference.entity)) else { return nil }
+            return object(change)
+        }
+    }
+
+    private func object(_ change: UnsavedRow) -> NSManagedObject? {
+        switch change.state {
+        case .row(let row): context.object(for: change.reference, row: row)
+        case .unread: context.object(for: change.reference)
+        case .deleted: nil
+        }
+    }
+
+    /// The objects that match, in the order of their changes.
+    func objects(matching predicate: PredicateTree?) throws -> [NSManagedObject] {
+        try rows.compactMap { change in
+            if let predicate, let probe = probe(change), try !predicate.holds(for: probe) { return nil }
+            return object(change)
+        }
+    }
+
+    /// An object to evaluate: where this context has other values for it, one that is listed nowhere.
+    private func probe(_ change: UnsavedRow) -> NSManagedObject? {
+        guard case .row(let row) = change.state else { return object(change) }
+        let reference = context.forwarded(change.reference)
+        if let known = context.registeredObject(for: reference), known.currentRow === row { return known }
+        let entity = context.parentSource.managedObjectModel.entitiesInIndexOrder[Int(reference.entity)]
+        let scope = context.registry.scope(of: entity, store: reference.store)
+        return Construction.make(scope, row, key: reference.key, state: row.isOwn ? [.ownRow, .sharedRow] : [])
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Synchronization
+
+/// Whether anybody may be listening to the notification that carries object IDs.
+enum SavedObjectIDs {
+    static let areAskedFor = Atomic(false)
+    static let notificationName = Notification.Name("NSManagedObjectContextDidSaveObjectIDsNotification")
+}
+
+/// What a context tells others after a save, beyond DidSave.
+extension NSManagedObjectContext: SaveFollower {
+    func setFollowsParent(_ follows: Bool) {
+        guard graphParent != nil else { misuse("Set parent or persistentStoreCoordinator before automaticallyMergesChangesFromParent.") }
+        followsParent.withLock { $0 = follows }
+        guard parent == nil else { return }
+        persistentStoreCoordinator?.followers.withLock { follows ? $0.add(self) : $0.remove(self) }
+    }
+
+    func follow(_ saved: SavedReferences) { perform { self.merge(saved) } }
+
+    func announceIDs(_ groups: [ChangeFreezer.Objects]) {
+        guard SavedObjectIDs.areAskedFor.load(ordering: .relaxed) else { return }
+        var sets: [NotificationKey: Any] = [:]
+        sets[.insertedObjectIDs] = Self.ids(groups.flatMap(\.inserted))
+        sets[.updatedObjectIDs] = Self.ids(groups.flatMap { $0.updated + $0.unchanged })
+        sets[.deletedObjectIDs] = Self.ids(groups.flatMap(\.deleted))
+        post(SavedObjectIDs.notificationName, sets)
+    }
+
+    static func ids(_ objects: [NSManagedObject]) -> Set<NSManagedObjectID>? {
+        objects.isEmpty ? nil : Set(objects.map(\.objectID))
+    }
+
+    /// A save is done: contexts that follow the coordinator, and the children, merge it.
+    func tellFollowers(_ changes: ChangeSet, _ receipt: SaveReceipt, _ parent: any GraphParent) {
+        let resolved = changedByPolicy
+        changedByPolicy = []
+        let siblings = parent.isStoreSide ? persistentStoreCoordinator?.followers.withLock { $0.others(than: self) } ?? [] : []
+        let children = childContexts
+        guard !siblings.isEmpty || !children.isEmpty else { return }
+        if !siblings.isEmpty {
+            let saved = SavedReferences(changes, receipt)
+            for sibling in siblings { sibling.follow(saved) }
+        }
+        let ours = children.contains(where: \.automaticallyMergesChangesFromParent) ? SavedReferences(changes, receipt) : nil
+        for child in children {
+            // What a policy changed here comes down whether or not the child asked to follow: it believes that its values were saved.
+            let saved =
+                child.automaticallyMergesChangesFromParent
+                ? ours : resolved.isEmpty ? nil : SavedReferences(updated: resolved, areCorrections: true)
+            if let saved { child.follow(saved) }
+        }
+    }
+
+    /// A child has saved into this context: its siblings that follow merge it.
+    func tellChildren(of changes: ChangeSet, but saver: NSManagedObjectContext?) {
+        let followers = childContexts.filter { $0 !== saver && $0.automaticallyMergesChangesFromParent }
+        guard !followers.isEmpty else { return }
+        let saved = SavedReferences(changes, nil)
+        for follower in followers { follower.follow(saved) }
+    }
+}
+
+extension SavedReferences {
+    /// - Parameter receipt: the keys that inserts got; nil where they keep theirs.
+    init(_ changes: ChangeSet, _ receipt: SaveReceipt?) {
+        for (index, group) in changes.groups.enumerated() {
+            let entity = Int32(group.entity.index)
+            let store = receipt?.groups[index].store ?? group.store
+            inserted += (receipt?.groups[index].insertedKeys.map { $0 } ?? group.inserts.map(\.key))
+                .map { RowReference(key: $0, entity: entity, store: store) }
+            updated += group.updates.map { RowReference(key: $0.key, entity: entity, store: store) }
+            deleted += group.deletes.map { RowReference(key: $0.key, entity: entity, store: store) }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import Foundation
+
+/// A context as the parent of others.
+///
+/// Queries go on to the stores: the child itself lays the unsaved changes of all its ancestors over what they answer. What is asked about
+/// single objects, the context answers from its unsaved changes, on its queue; where it has none, its own parent answers.
+final class ParentContext: GraphParent {
+    let context: NSManagedObjectContext
+    private weak var child: NSManagedObjectContext?
+    /// Whether what came in during a save counts. False for the context that holds just that.
+    private let seesIncoming: Bool
+
+    init(_ context: NSManagedObjectContext, of child: NSManagedObjectContext, seesIncoming: Bool = true) {
+        self.context = context
+        self.child = child
+        self.seesIncoming = seesIncoming
+    }
+
+    private var next: any GraphParent { context.parentSource }
+
+    var managedObjectModel: NSManagedObjectModel { next.managedObjectModel }
+    var isStoreSide: Bool { false }
+
+    func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? { try next.fetch(query, body) }
+    func references(_ query: FetchQuery) throws -> [RowReference]? { try next.references(query) }
+    func count(_ query: FetchQuery) throws -> Int? { try next.count(query) }
+    func persistentStore(numbered number: Int32) -> NSPersistentStore? { next.persistentStore(numbered: number) }
+
+    func permanentKeys(for entity: NSEntityDescription, count: Int, store: Int32) throws -> (store: Int32, first: Int64) {
+        try next.permanentKeys(for: entity, count: count, store: store)
+    }
+
+    func pooledKeys(for entity: NSEntityDescription, count: Int, store: Int32) -> (store: Int32, first: Int64)? {
+        next.pooledKeys(for: entity, count: count, store: store)
+    }
+
+    /// Runs a request on the context, or on the one that holds what came in while it saves.
+    private func ask<Result>(_ body: (NSManagedObjectContext) throws -> Result) rethrows -> Result {
+        try context.queue.request {
+            let answering = seesIncoming ? context.incoming ?? context : context
+            answering.catchUp()
+            return try body(answering)
+        }
+    }
+
+    func row(for reference: RowReference) throws -> Row? {
+        switch ask({ $0.unsavedState(of: reference) }) {
+        case .row(let row): row
+        case .deleted: nil
+        case .unchanged(let reference): try next.row(for: reference)
+        }
+    }
+
+    func cachedRow(for reference: RowReference) -> Row? {
+        switch ask({ $0.unsavedState(of: reference) }) {
+        case .row(let row): row
+        case .deleted: nil
+        case .unchanged(let reference): next.cachedRow(for: reference)
+        }
+    }
+
+    func rows(for references: [RowReference]) throws -> [Row?] {
+        let states = ask { context in references.map(context.unsavedState) }
+        var unchanged: [(index: Int, reference: RowReference)] = []
+        var rows: [Row?] = states.enumerated().map { index, state in
+            switch state {
+            case .row(let row): return row
+            case .deleted: return nil
+            case .unchanged(let reference):
+                unchanged.append((index, reference))
+                return nil
+            }
+        }
+        for (place, row) in zip(unchanged, try next.rows(for: unchanged.map(\.reference))) { rows[place.index] = row }
+        return rows
+    }
+
+    func forgetRows(_ references: [RowReference]) { next.forgetRows(references) }
+
+    func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow] {
+        let (known, unchanged) = ask { $0.unsavedMembers(of: relationship, owners: owners) }
+        return try known + (unchanged.isEmpty ? [] : next.relatedRows(relationship, owners: unchanged))
+    }
+
+    func unsavedRows(of entities: Set<Int>) -> [UnsavedRow] {
+        let above = next.unsavedRows(of: entities)
+        let own = ask { $0.unsavedRows(of: entities) }
+        if own.isEmpty || above.isEmpty { return own + above }
+        let overridden = Set(own.map(\.reference))
+        return above.filter { !overridden.contains($0.reference) } + own
+    }
+
+    /// The changes become unsaved changes of the context; while it saves, they wait and count as its own for whoever asks.
+    func save(_ changes: ChangeSet, willCommit: () -> Void) throws -> SaveReceipt {
+        let receipt = SaveReceipt(groups: changes.groups.map { SaveReceipt.Group(store: $0.store, insertedKeys: $0.insertedKeys) })
+        guard !changes.isEmpty else { return receipt }
+        try context.queue.request {
+            let receiving = context.receivingContext
+            receiving.catchUp()
+            try receiving.receive(changes)
+        }
+        context.tellChildren(of: changes, but: child)
+        return receipt
+    }
+}
+
+extension ChangeSet.Group {
+    fileprivate var insertedKeys: ContiguousArray<Int64> { ContiguousArray(inserts.map(\.key)) }
+}
+
+/// What a context says about one object that a child asks for.
+enum UnsavedState {
+    case row(Row)
+    case deleted
+    /// No unsaved change; the reference may be a newer form of the one asked for.
+    case unchanged(RowReference)
+}
+
+extension NSManagedObjectContext {
+    func unsavedState(of reference: RowReference) -> UnsavedState {
+        let reference = forwarded(reference)
+        guard let object = registeredObject(for: reference) else { return .unchanged(reference) }
+        if object.state.contains(.deleted) { return .deleted }
+        guard !object.state.isDisjoint(with: [.inserted, .updated]), !object.state.contains(.rowless) else { return .unchanged(reference) }
+        return .row(rowForChild(object))
+    }
+
+    /// The row as a child may keep it. A save under way may be writing into a row that is the object's own: then it is a copy.
+    private func rowForChild(_ object: NSManagedObject) -> Row {
+        guard queue.isLent, object.state.contains(.ownRow), !object.state.contains(.sharedRow) else { return object.shareRow() }
+        return Row(OwnRow.placing.withLock { object.own.copy(keepsBase: false) })
+    }
+
+    func unsavedRows(of entities: Set<Int>) -> [UnsavedRow] {
+        guard hasChanges else { return [] }
+        return tracker.objects.compactMap { object in
+            guard !object.state.isDisjoint(with: .pending), entities.contains(Int(object.scope.entityIndex)) else { return nil }
+            let state: UnsavedRow.State =
+                object.state.contains(.deleted) ? .deleted : object.state.contains(.rowless) ? .unread : .row(rowForChild(object))
+            return UnsavedRow(reference: object.rowReference, state: state)
+        }
+    }
+
+    /// The members of a to-many relationship, for those owners of which this context has unsaved changes to it; and the other owners.
+    func unsavedMembers(
+        of relationship: NSRelationshipDescription,
+        owners: [RowReference]
+    ) -> (known: [RelatedRow], unchanged: [RowReference]) {
+        var (known, unchanged): ([RelatedRow], [RowReference]) = ([], [])
+        for asked in owners {
+            let reference = forwarded(asked)
+            guard let owner = registeredObject(for: reference),
+                case .toMany(let index, _)? = owner.scope.shape.places[relationship.name],
+                owner.state.contains(.inserted) || owner.existingContents(index)?.hasChanges == true
+            else {
+                unchanged.append(reference)
+                continue
+            }
+            for (place, member) in owner.members(of: index).enumerated() where !member.state.contains(.deleted) {
+                known.append(
+                    RelatedRow(
+                        owner: reference.key,
+                        row: member.state.contains(.rowless) ? nil : rowForChild(member),
+                        reference: member.rowReference,
+                        position: relationship.isOrdered ? Int64(place) : nil
+                    )
+                )
+            }
+        }
+        return (known, unchanged)
+    }
+}

@@ -1,0 +1,49 @@
+import Synchronization
+
+/// The permanent identities of objects that contexts of one tree know by temporary keys. One table per root context.
+///
+/// A save that gives out keys changes what the file holds and what the keys mean; readers who look at both use `consistently`.
+final class ForwardingTable: Sendable {
+    private let keys = Lock(KeyForwarding())
+    private let recorded = Atomic(0)
+    /// Odd while a commit is under way whose keys are not recorded yet.
+    private let publications = Atomic(0)
+    private let publishing = Mutex()
+
+    /// Grows with every key recorded.
+    var generation: Int { recorded.load(ordering: .acquiring) }
+
+    /// The permanent identity of a temporary key, once there is one.
+    subscript(_ temporary: Int64) -> RowReference? { keys.withLock { $0[temporary] } }
+
+    func record(_ forwardings: [(temporary: Int64, permanent: RowReference)]) {
+        guard !forwardings.isEmpty else { return }
+        keys.withLock { for (temporary, permanent) in forwardings { $0.insert(permanent, for: temporary) } }
+        recorded.add(1, ordering: .releasing)
+    }
+
+    /// The caller is about to commit; `endPublishing()` follows on the same thread, whatever happens.
+    func beginPublishing() {
+        publishing.lock()
+        publications.add(1, ordering: .sequentiallyConsistent)
+    }
+
+    func endPublishing() {
+        publications.add(1, ordering: .sequentiallyConsistent)
+        publishing.unlock()
+    }
+
+    /// Runs `body`, which reads unsaved changes of other contexts and then the file, again where a commit came between the two and `body`
+    /// met temporary keys: the same object would be found under both its keys.
+    func consistently<Result>(_ body: () throws -> (result: Result, metTemporaryKeys: Bool)) rethrows -> Result {
+        while true {
+            let before = publications.load(ordering: .sequentiallyConsistent)
+            let (result, metTemporaryKeys) = try body()
+            if !metTemporaryKeys || (before.isMultiple(of: 2) && publications.load(ordering: .sequentiallyConsistent) == before) {
+                return result
+            }
+            // Until the commit under way has recorded its keys.
+            publishing.withLock {}
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Logging
+import SQLiteDriver
+
+extension SQLiteStore {
+    /// The same database, opened once more.
+    func reopened(as number: Int32, options: [AnyHashable: Any]?) throws -> SQLiteStore {
+        try SQLiteStore.open(
+            StorePlace(type: type, url: url),
+            model: model,
+            number: number,
+            configurationName: explicitConfiguration,
+            options: options
+        )
+    }
+
+    /// Removes everything but the tables themselves, and becomes another store: in one transaction.
+    ///
+    /// - Precondition: nobody uses this instance yet.
+    /// - Throws: a `CocoaError`; nothing has changed then.
+    func empty() throws {
+        guard !isReadOnly else {
+            throw CocoaError.coreData(
+                .persistentStoreSave,
+                "The store at \(url?.path ?? "?") was opened read-only.",
+                userInfo: [NSAffectedStoresErrorKey: [self]]
+            )
+        }
+        let fresh = StoreMetadata(model: model, configuration: explicitConfiguration, type: type)
+        try reporting("empty the store") {
+            try pool.write { connection in
+                // What was deleted shall not be found in free pages.
+                try connection.execute("PRAGMA secure_delete = ON")
+                try connection.transaction(.immediate) {
+                    for table in try Self.tablesWithRows(connection) { try connection.execute("DELETE FROM \(table)") }
+                    try connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 0")
+                    try fresh.write(to: connection)
+                }
+            }
+        }
+        become(fresh)
+    }
+
+    /// The tables of objects, links and history, and those of others; not those that say what the store is.
+    private static func tablesWithRows(_ connection: Connection) throws -> [String] {
+        let names = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+        return names.compactMap { row in
+            guard case .text(let name)? = row.first, !["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"].contains(name) else { return nil }
+            return "\"\(name.replacingOccurrences(of: "\"", with: "\"\""))\""
+        }
+    }
+
+    /// Gives back the space, and removes files beside the store. What fails here leaves nothing wrong, only something behind.
+    func discardRemains() {
+        do {
+            try pool.write { connection in
+                try connection.execute("VACUUM")
+                _ = try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+            }
+            if let external, FileManager.default.fileExists(atPath: external.path) { try FileManager.default.removeItem(at: external) }
+        } catch {
+            Logger(label: "CoreData").warning("what is left of an emptied store could not be removed: \(error)")
+        }
+    }
+
+    /// The folder of binary data that Core Data keeps beside a file.
+    private var external: URL? {
+        guard type == NSSQLiteStoreType, let url, url.isFileURL else { return nil }
+        let name = url.deletingPathExtension().lastPathComponent
+        return url.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
+    }
+}

@@ -1,0 +1,204 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("Merging what others saved")
+struct MergingTests {
+    let library: Library
+    let context: NSManagedObjectContext
+    let other: NSManagedObjectContext
+
+    init() throws {
+        library = try Library()
+        (context, other) = (library.context, library.newContext())
+    }
+
+    private func notification(of saver: NSManagedObjectContext, _ name: Notification.Name, during body: () throws -> Void) throws
+        -> Notification
+    {
+        let posted = Lock<Notification?>(nil)
+        let token = NotificationCenter.default.addObserver(forName: name, object: saver, queue: nil) { note in posted.withLock { $0 = note }
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        try body()
+        return try #require(posted.withLock { $0 })
+    }
+
+    private func books(_ count: Int) throws -> [Book] {
+        let books = (0..<count).map { number in
+            let book = Book(context: context)
+            (book.title, book.pages) = ("\(number)", Int32(number))
+            return book
+        }
+        try context.save()
+        return books
+    }
+
+    @Test("refreshes what is registered, keeps unsaved edits property by property, and needs no save")
+    func updates() throws {
+        let book = try books(1)[0]
+        let theirs = other.own(book)
+        (theirs.title, theirs.pages) = ("theirs", 10)
+        book.title = "mine"
+        let note = try notification(of: other, .NSManagedObjectContextDidSave) { try other.save() }
+        context.mergeChanges(fromContextDidSave: note)
+        #expect(book.title == "mine" && book.pages == 10)
+        #expect(book.changedValues().keys.sorted() == ["title"])
+        try context.save()
+        #expect(try library.sql("SELECT ZTITLE, ZPAGES, Z_OPT FROM ZBOOK") == "mine|10|3")
+    }
+
+    @Test("registers what was inserted and drops what was deleted, edits and all; hasChanges stays as it was")
+    func insertsAndDeletes() throws {
+        let books = try books(2)
+        books[1].pages = 99
+        let author = Author(context: other)
+        author.name = "a"
+        other.delete(other.own(books[0]))
+        other.delete(other.own(books[1]))
+        let note = try notification(of: other, .NSManagedObjectContextDidSave) { try other.save() }
+        let told = try notification(of: context, .NSManagedObjectContextObjectsDidChange) { context.mergeChanges(fromContextDidSave: note) }
+        #expect(told.userInfo?[NSDeletedObjectsKey] as? Set<NSManagedObject> == Set(books))
+        #expect((told.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject>)?.map(\.objectID) == [author.objectID])
+        #expect(!context.hasChanges && books[0].managedObjectContext == nil)
+        try context.save()
+        #expect(try context.all(Book.self).isEmpty)
+    }
+
+    @Test("posts the IDs of what it merged")
+    func mergedIDs() throws {
+        let book = try books(1)[0]
+        other.own(book).pages = 5
+        let note = try notification(of: other, .NSManagedObjectContextDidSave) { try other.save() }
+        let merged = try notification(of: context, .NSManagedObjectContextDidMergeChangesObjectIDs) {
+            context.mergeChanges(fromContextDidSave: note)
+        }
+        #expect(merged.userInfo?["updated_objectIDs"] as? Set<NSManagedObjectID> == [book.objectID])
+    }
+
+    @Test("reads the rows of a hundred objects with one statement")
+    func statements() throws {
+        let books = try books(100)
+        let theirs = books.map { other.own($0) }
+        for book in theirs { book.pages += 1 }
+        let note = try notification(of: other, .NSManagedObjectContextDidSave) { try other.save() }
+        let ids = books.map { $0.objectID.uriRepresentation() }
+        let statements = library.statements { context.mergeChanges(fromContextDidSave: note) }
+        #expect(statements.isEmpty)
+        let foreign = library.statements {
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: ids], into: [context])
+        }
+        #expect(foreign.count == 1)
+        #expect(books.map(\.pages) == (1...100).map(Int32.init))
+    }
+
+    @Test("of a context on another coordinator: the row cache is passed by")
+    func foreignCoordinator() throws {
+        let book = try books(1)[0]
+        let far = try library.separateContext()
+        let theirs = try #require(try far.one(Book.self))
+        theirs.title = "far"
+        let added = Book(context: far)
+        added.title = "new"
+        let note = try notification(of: far, .NSManagedObjectContextDidSave) { try far.save() }
+        context.mergeChanges(fromContextDidSave: note)
+        #expect(book.title == "far")
+        #expect(context.registeredObjects.count == 2 || !context.registeredObjects.isEmpty)
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSDeletedObjectsKey: [theirs.objectID.uriRepresentation()], "unknown": 3],
+            into: [context]
+        )
+        #expect(book.managedObjectContext == nil)
+    }
+
+    @Test("DidSaveObjectIDs carries permanent IDs of everything that was saved")
+    func savedIDs() throws {
+        let old = try books(2)
+        let name = NSManagedObjectContext.didSaveObjectIDsNotification
+        let new = Tag(context: context)
+        old[0].pages = 7
+        context.delete(old[1])
+        let gone = old[1].objectID
+        let note = try notification(of: context, name) { try context.save() }
+        #expect(note.userInfo?["inserted_objectIDs"] as? Set<NSManagedObjectID> == [new.objectID])
+        #expect(note.userInfo?["updated_objectIDs"] as? Set<NSManagedObjectID> == [old[0].objectID])
+        #expect(note.userInfo?["deleted_objectIDs"] as? Set<NSManagedObjectID> == [gone])
+        #expect(!new.objectID.isTemporaryID)
+        context.mergeChanges(fromContextDidSave: note)
+        other.mergeChanges(fromContextDidSave: note)
+        #expect(!other.hasChanges)
+    }
+
+    @Test("happens by itself between contexts of a coordinator, for those that asked")
+    func automatic() throws {
+        let book = try books(1)[0]
+        let silent = library.newContext()
+        let (theirs, unmerged) = (other.own(book), silent.own(book))
+        #expect(theirs.pages == 0 && unmerged.pages == 0)
+        other.automaticallyMergesChangesFromParent = true
+        book.pages = 3
+        try context.save()
+        other.performAndWait { #expect(theirs.pages == 3) }
+        #expect(unmerged.pages == 0)
+        other.automaticallyMergesChangesFromParent = false
+        book.pages = 4
+        try context.save()
+        other.performAndWait { #expect(theirs.pages == 3) }
+    }
+
+    @Test("happens by itself in children: when the parent saves, and when a sibling saves into it")
+    func automaticChildren() throws {
+        let layers = Layers(library)
+        let (main, worker, second) = (layers.main, layers.worker, layers.newWorker())
+        let book = try books(1)[0]
+        let (mine, theirs) = (worker.own(book), second.own(book))
+        #expect(mine.pages == 0 && theirs.pages == 0)
+        worker.automaticallyMergesChangesFromParent = true
+        second.automaticallyMergesChangesFromParent = true
+        mine.pages = 5
+        try worker.save()
+        second.performAndWait { #expect(theirs.pages == 5) }
+        let own = main.own(book)
+        own.pages = 6
+        try main.save()
+        worker.performAndWait { #expect(mine.pages == 6) }
+        second.performAndWait { #expect(theirs.pages == 6) }
+    }
+
+    @Test("what a merge policy changed in the topmost context comes down to its children")
+    func policyComesDown() throws {
+        let layers = Layers(library)
+        let (root, main, worker) = (layers.root, layers.main, layers.worker)
+        root.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+        let book = try books(1)[0]
+        let (above, mine) = (main.own(book), worker.own(book))
+        #expect(above.pages == 0)
+        let far = try library.separateContext()
+        try #require(try far.one(Book.self)).pages = 77
+        try far.save()
+        (mine.pages, mine.title) = (5, "mine")
+        try layers.saveAll()
+        main.performAndWait { #expect(above.pages == 77 && above.title == "mine") }
+        worker.performAndWait { #expect(mine.pages == 77 && mine.title == "mine") }
+        #expect(try library.sql("SELECT ZPAGES, ZTITLE FROM ZBOOK") == "77|mine")
+    }
+
+    @Test("of relationships: they are read again, and a deleted member is gone")
+    func relationships() throws {
+        let author = Author(context: context)
+        author.name = "a"
+        let books = try books(2)
+        author.books = Set(books)
+        try context.save()
+        let theirs = other.own(author)
+        #expect(theirs.books.count == 2)
+        context.delete(books[0])
+        let added = Book(context: context)
+        (added.title, added.author) = ("added", author)
+        let note = try notification(of: context, .NSManagedObjectContextDidSave) { try context.save() }
+        other.mergeChanges(fromContextDidSave: note)
+        #expect(Set(theirs.books.map(\.title)) == ["1", "added"])
+        #expect(!other.hasChanges)
+    }
+}
