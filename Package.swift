@@ -7,6 +7,7 @@ let package = Package(
     name: "CoreData",
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "CoreDataStack", targets: ["CoreDataStack"]),
         .library(name: "WordNetData", targets: ["WordNetData"]),
         .library(name: "WordNetStore", targets: ["WordNetStore"]),
         .executable(name: "wordnet", targets: ["wordnet"]),
@@ -48,6 +49,8 @@ let package = Package(
             path: "Tests/Programs/SyncMainProgram",
             swiftSettings: strict
         ),
+        .target(name: "CoreDataStack", dependencies: ["CoreData"], swiftSettings: strict),
+        .testTarget(name: "CoreDataStackTests", dependencies: ["CoreDataStack", "CoreData"], swiftSettings: strict),
         .target(name: "WordNetData", swiftSettings: strict),
         .target(name: "WordNetStore", dependencies: ["CoreData", "WordNetData"], swiftSettings: strict),
         .executableTarget(

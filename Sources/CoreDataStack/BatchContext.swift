@@ -1,0 +1,70 @@
+import CoreData
+import Foundation
+
+/// A context on a coordinator of its own, which tells the stack what it saved.
+// Sendable as every context: what is added is set before the context is used.
+final class BatchContext: StackContext, @unchecked Sendable {
+    private static let insertsPerTurn = 1000
+
+    /// The contexts that merge what this one saves: root and main.
+    var followers: (root: StackContext?, main: StackContext?) {
+        get { (root, main) }
+        set { (root, main) = newValue }
+    }
+    private weak var root: StackContext?
+    private weak var main: StackContext?
+
+    override func save() throws {
+        guard let root, let main else { return try super.save() }
+        let inserted = insertedObjects
+        let changed = updatedObjects
+        let deleted = deletedObjects.map(\.objectID)
+        try super.save()
+        let saved = BatchSave(
+            inserted: inserted.map(\.objectID),
+            updated: changed.map(\.objectID),
+            deleted: deleted
+        )
+        tell(saved, root, main)
+    }
+
+    /// Root first, whose row cache main reads; then main, in turns that leave the main queue time for others.
+    private func tell(_ saved: BatchSave, _ root: StackContext, _ main: StackContext) {
+        core.gate.enter()
+        root.perform { [core] in
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: saved.changes, into: [root])
+            let turns = saved.turns(of: Self.insertsPerTurn)
+            for (index, turn) in turns.enumerated() {
+                main.perform {
+                    NSManagedObjectContext.mergeChanges(fromRemoteContextSave: turn.info, into: [main])
+                    if index == turns.count - 1 { core.gate.leave() }
+                }
+            }
+            if turns.isEmpty { core.gate.leave() }
+        }
+    }
+}
+
+/// What a batch context saved.
+struct BatchSave: Sendable {
+    var inserted: [NSManagedObjectID] = []
+    var updated: [NSManagedObjectID] = []
+    var deleted: [NSManagedObjectID] = []
+
+    /// In the form of a notification.
+    var info: [AnyHashable: Any] {
+        [NSInsertedObjectsKey: inserted, NSUpdatedObjectsKey: updated, NSDeletedObjectsKey: deleted]
+    }
+
+    /// Without what is new, which root has nothing of.
+    var changes: [AnyHashable: Any] { [NSUpdatedObjectsKey: updated, NSDeletedObjectsKey: deleted] }
+
+    /// Changes and deletes at once, inserts in slices.
+    func turns(of count: Int) -> [BatchSave] {
+        var turns = updated.isEmpty && deleted.isEmpty ? [] : [BatchSave(updated: updated, deleted: deleted)]
+        for start in stride(from: 0, to: inserted.count, by: count) {
+            turns.append(BatchSave(inserted: Array(inserted[start..<min(start + count, inserted.count)])))
+        }
+        return turns
+    }
+}

@@ -1,0 +1,64 @@
+import CoreData
+import Foundation
+
+extension CoreDataStack {
+    /// Makes a context for imports of thousands of objects: on a coordinator of its own on the same store, so that it writes at the speed of the
+    /// file and in nobody's way.
+    ///
+    /// What it saves comes into root and main, later and on their queues: new objects as faults, a thousand a turn, changes of objects that are
+    /// there already. Its merge policy lets its own values win. After a `resetStore`, its fetches and saves throw `Error.storeWasReset`.
+    ///
+    /// - Parameters:
+    ///   - mergesIntoStack: false to leave root and main as they are.
+    ///   - callbackQueue: where `callback` is called; nil for a background queue.
+    public func newBatchOperationContext(
+        with persistentStoreOptions: [AnyHashable: Any]? = NSPersistentStoreCoordinator.stockSQLiteStoreOptions,
+        mergesIntoStack: Bool = true,
+        on callbackQueue: DispatchQueue? = nil,
+        callback: @escaping BatchContextCallback
+    ) {
+        let options = StoreOptions(persistentStoreOptions)
+        Self.answer(on: callbackQueue, callback) { [self] in
+            do { return .success(try makeBatchContext(options, mergesIntoStack)) } catch { return .failure(error) }
+        }
+    }
+
+    /// As `newBatchOperationContext(with:mergesIntoStack:on:callback:)`, awaited.
+    ///
+    /// - Throws: `Error.storeNotFound`, `Error.inMemoryStoreMissing`, or a `CocoaError` where the store cannot be opened a second time.
+    public func newBatchOperationContext(
+        with persistentStoreOptions: [AnyHashable: Any]? = NSPersistentStoreCoordinator.stockSQLiteStoreOptions,
+        mergesIntoStack: Bool = true
+    ) async throws -> NSManagedObjectContext {
+        let options = StoreOptions(persistentStoreOptions)
+        return try await Self.inBackground { [self] in try makeBatchContext(options, mergesIntoStack) }
+    }
+
+    private func makeBatchContext(_ options: StoreOptions, _ mergesIntoStack: Bool) throws -> NSManagedObjectContext {
+        let store = try store
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: managedObjectModel)
+        try coordinator.addPersistentStore(ofType: store.type, configurationName: nil, at: store.url, options: options.values)
+        let context = BatchContext(.privateQueueConcurrencyType, core, name: "Batch Operation Context")
+        context.persistentStoreCoordinator = coordinator
+        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        if mergesIntoStack { context.followers = (core.root, core.main) }
+        core.add(context)
+        return context
+    }
+
+    /// The store of the stack.
+    ///
+    /// - Throws: `Error.storeNotFound`, `Error.inMemoryStoreMissing`.
+    var store: NSPersistentStore {
+        get throws {
+            switch place {
+            case .memory:
+                guard let store = core.coordinator.persistentStores.first else { throw Error.inMemoryStoreMissing }
+                return store
+            case .file(let url):
+                guard let store = core.coordinator.persistentStore(for: url) else { throw Error.storeNotFound(at: url) }
+                return store
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import CoreData
+import Foundation
+
+extension CoreDataStack {
+    /// Removes everything from the store, as for a logout. The stack stays as it is, empty: root and main are the same contexts, without objects.
+    ///
+    /// Saves that are on their way reach the store first; new ones are refused meanwhile. The store is emptied in one transaction, in place:
+    /// a process that is killed during it finds all or nothing, and `constructSQLiteStack` finishes a reset that was begun. Contexts from
+    /// `newChildContext` and `newBatchOperationContext` are left behind: their fetches and saves throw `Error.storeWasReset`.
+    ///
+    /// Waits for a turn of the main queue, so do not block that one until the callback comes. Where it fails, all rows are still there, and the
+    /// stack works as before, but for the contexts left behind.
+    ///
+    /// - Parameters:
+    ///   - persistentStoreOptions: the options of the emptied store.
+    ///   - callbackQueue: where `callback` is called; nil for a background queue.
+    public func resetStore(
+        with persistentStoreOptions: [AnyHashable: Any]? = NSPersistentStoreCoordinator.stockSQLiteStoreOptions,
+        on callbackQueue: DispatchQueue? = nil,
+        callback: @escaping StoreResetCallback
+    ) {
+        let options = StoreOptions(persistentStoreOptions)
+        Task.detached { [self] in
+            let result: ResetResult
+            do {
+                try await reset(options)
+                result = .success
+            } catch {
+                result = .failure(error)
+            }
+            (callbackQueue ?? Self.background).async { callback(result) }
+        }
+    }
+
+    /// As `resetStore(with:on:callback:)`, awaited.
+    ///
+    /// - Throws: `Error.storeWasReset` while another reset is under way; `Error.storeNotFound`, `Error.inMemoryStoreMissing`; a `CocoaError` where
+    ///   the store cannot be written.
+    public func resetStore(
+        with persistentStoreOptions: [AnyHashable: Any]? = NSPersistentStoreCoordinator.stockSQLiteStoreOptions
+    ) async throws {
+        let options = StoreOptions(persistentStoreOptions)
+        try await Task.detached { [self] in try await reset(options) }.value
+    }
+
+    private func reset(_ options: StoreOptions) async throws {
+        guard core.gate.close() else { throw Error.storeWasReset }
+        defer { core.gate.open() }
+        await core.gate.drain()
+        for context in core.takeTransientContexts() { context.leaveBehind() }
+        try await empty(options)
+        await privateQueueContext.perform { [privateQueueContext] in privateQueueContext.reset() }
+        await mainQueueContext.perform { [mainQueueContext] in mainQueueContext.reset() }
+    }
+
+    private func empty(_ options: StoreOptions) async throws {
+        try await Self.inBackground { [self] in
+            let store = try store
+            let reset = if case .file(let url) = place { InterruptedReset(of: url) } else { InterruptedReset?.none }
+            try reset?.begin()
+            do {
+                try core.coordinator.emptyPersistentStore(store, options: options.values)
+            } catch {
+                try reset?.end()
+                throw error
+            }
+            try reset?.end()
+        }
+    }
+}
+
+extension StackContext {
+    /// Its objects are gone: whatever it still tries fails.
+    fileprivate func leaveBehind() {
+        disconnect(throwing: CoreDataStack.Error.storeWasReset)
+        guard parent == nil, let coordinator = persistentStoreCoordinator else { return }
+        for store in coordinator.persistentStores { try? coordinator.remove(store) }
+    }
+}
+
+/// A note beside a store that a reset was begun, so that the next who opens it finishes what a killed process has not.
+struct InterruptedReset: Sendable {
+    private let store: URL
+    private let note: URL
+
+    init(of store: URL) {
+        self.store = store
+        note = store.appendingPathExtension("reset")
+    }
+
+    func begin() throws { try Data().write(to: note) }
+
+    func end() throws {
+        if FileManager.default.fileExists(atPath: note.path) { try FileManager.default.removeItem(at: note) }
+    }
+
+    /// Empties a store of which a reset was begun and not ended.
+    func finish(_ coordinator: NSPersistentStoreCoordinator) throws {
+        guard FileManager.default.fileExists(atPath: note.path) else { return }
+        try coordinator.destroyPersistentStore(at: store, ofType: NSSQLiteStoreType)
+        try end()
+    }
+}

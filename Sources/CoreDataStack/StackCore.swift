@@ -1,0 +1,56 @@
+import CoreData
+import Foundation
+
+/// What the contexts of one stack share: the way up for their saves, and the gate that a reset closes.
+final class StackCore: Sendable {
+    let coordinator: NSPersistentStoreCoordinator
+    let errors = SaveErrors()
+    private let contexts = Guarded(Contexts())
+    let gate = SaveGate()
+
+    private struct Weak<Object: AnyObject> {
+        weak var object: Object?
+    }
+
+    private struct Contexts {
+        weak var root: StackContext?
+        weak var main: StackContext?
+        /// Contexts that a reset leaves behind.
+        var transient: [Weak<StackContext>] = []
+    }
+
+    init(_ coordinator: NSPersistentStoreCoordinator) { self.coordinator = coordinator }
+
+    func attach(root: StackContext, main: StackContext) { contexts.with { ($0.root, $0.main) = (root, main) } }
+
+    var root: StackContext? { contexts.with { $0.root } }
+    var main: StackContext? { contexts.with { $0.main } }
+
+    /// Notes a context that a reset leaves behind.
+    func add(_ context: StackContext) {
+        contexts.with { contexts in
+            contexts.transient.removeAll { $0.object == nil }
+            contexts.transient.append(Weak(object: context))
+        }
+    }
+
+    /// The contexts that a reset leaves behind; they are forgotten here.
+    func takeTransientContexts() -> [StackContext] {
+        contexts.with { contexts in
+            defer { contexts.transient = [] }
+            return contexts.transient.compactMap(\.object)
+        }
+    }
+}
+
+extension StackCore {
+    /// Takes what a context has saved into its parent further up, later and on the parent's queue.
+    func bubble(from context: StackContext) {
+        guard let parent = context.parent as? StackContext else { return }
+        gate.enter()
+        parent.perform { [self] in
+            defer { gate.leave() }
+            do { try parent.saveBubbling() } catch { errors.report(error) }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import CoreData
+import CoreDataStack
+import Foundation
+import Testing
+
+@Suite("The batch-operation context")
+struct BatchTests {
+    @Test("writes past the stack, and what it saves reaches root and main", arguments: StackKind.allCases)
+    func reachesMain(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let (root, main) = (bench.root, bench.main)
+        let ids = await main.perform { [main.insertNote("stays"), main.insertNote("changes"), main.insertNote("goes")].map(\.objectID) }
+        try await main.saveToStore()
+        let objects = await main.perform { Kept(main.insertNote("unsaved"), ids.compactMap { main.object(with: $0) as? Note }) }
+        let batch = try await bench.stack.newBatchOperationContext()
+        #expect(batch.persistentStoreCoordinator !== root.persistentStoreCoordinator && batch.parent == nil)
+        try await batch.perform {
+            try #require(try batch.note("changes")).number = 42
+            batch.delete(try #require(try batch.note("goes")))
+            for number in 0..<2500 { batch.insertNote("new \(number)", 1) }
+            try batch.save()
+        }
+        // Behind the turns that bring it: the queues are first come, first served.
+        await root.perform {}
+        await main.perform {
+            let notes = objects.notes
+            #expect(notes[1].number == 42 && notes[2].managedObjectContext == nil && notes[0].number == 0)
+            #expect(main.insertedObjects.count == 1 && main.updatedObjects.isEmpty && main.deletedObjects.isEmpty)
+        }
+        #expect(try await main.fetchedTexts().count == 2503)
+    }
+
+    @Test("tells main's observers of new objects a thousand a turn")
+    func turns() async throws {
+        let bench = try await Bench(.file)
+        let main = bench.main
+        let (counts, continuation) = AsyncStream<Int>.makeStream()
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextObjectsDidChange,
+            object: main,
+            queue: nil
+        ) { note in continuation.yield((note.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject>)?.count ?? 0) }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        let batch = try await bench.stack.newBatchOperationContext()
+        try await batch.perform {
+            for number in 0..<2500 { batch.insertNote("\(number)") }
+            try batch.save()
+        }
+        var seen: [Int] = []
+        for await count in counts {
+            seen.append(count)
+            if seen.reduce(0, +) == 2500 { break }
+        }
+        #expect(seen == [1000, 1000, 500])
+    }
+
+    @Test("can be asked not to tell the stack", arguments: StackKind.allCases)
+    func silent(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let main = bench.main
+        await main.perform { _ = main.insertNote("n", 1) }
+        try await main.saveToStore()
+        let note = try await main.perform { Kept(try #require(try main.note("n")), []) }
+        await main.perform { #expect(note.first.number == 1) }
+        let batch = try await bench.stack.newBatchOperationContext(mergesIntoStack: false)
+        try await batch.perform {
+            try #require(try batch.note("n")).number = 2
+            try batch.save()
+        }
+        await bench.root.perform {}
+        await main.perform { #expect(note.first.number == 1) }
+    }
+
+    @Test("lets its values win over what was saved meanwhile", arguments: StackKind.allCases)
+    func policy(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let main = bench.main
+        await main.perform { _ = main.insertNote("n", 1) }
+        try await main.saveToStore()
+        let batch = try await bench.stack.newBatchOperationContext()
+        let theirs = try await batch.perform { Kept(try #require(try batch.note("n")), []) }
+        await batch.perform { theirs.first.number = 3 }
+        try await main.perform { try #require(try main.note("n")).number = 2 }
+        try await main.saveToStore()
+        try await batch.perform { try batch.save() }
+        #expect(try bench.stored() == ["n": 3])
+    }
+
+    @Test("calls back on the queue that was asked for, failures too")
+    func callback() async throws {
+        let bench = try await Bench(.memory)
+        let result: CoreDataStack.BatchContextResult = await withCheckedContinuation { continuation in
+            bench.stack.newBatchOperationContext(on: .main) { result in
+                dispatchPrecondition(condition: .onQueue(.main))
+                continuation.resume(returning: result)
+            }
+        }
+        guard case .success = result else { throw CoreDataStack.Error.inMemoryStoreMissing }
+        let coordinator = try #require(bench.root.persistentStoreCoordinator)
+        try coordinator.remove(try #require(coordinator.persistentStores.first))
+        await #expect(throws: CoreDataStack.Error.inMemoryStoreMissing) { try await bench.stack.newBatchOperationContext() }
+    }
+}
+
+/// Objects that a test keeps alive between blocks of their context, where alone it uses them.
+final class Kept: @unchecked Sendable {
+    let first: Note
+    let notes: [Note]
+    init(_ first: Note, _ notes: [Note]) { (self.first, self.notes) = (first, notes) }
+}

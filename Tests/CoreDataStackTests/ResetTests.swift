@@ -1,0 +1,154 @@
+import CoreData
+import CoreDataStack
+import Foundation
+import Testing
+
+@Suite("A reset of the stack")
+struct ResetTests {
+    @Test("leaves an empty stack that works: same root, same main, no objects", arguments: StackKind.allCases)
+    func reset(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let (root, main) = (bench.root, bench.main)
+        let worker = bench.stack.newChildContext()
+        await worker.perform { for number in 0..<100 { worker.insertNote("secret \(number)") } }
+        try await worker.saveToStore()
+        let old = try await main.perform { try #require(try main.note("secret 1")).objectID }
+        try await bench.stack.resetStore()
+        #expect(bench.root === root && bench.main === main)
+        #expect(try bench.stored().isEmpty)
+        #expect(try await main.fetchedTexts().isEmpty)
+        await main.perform {
+            #expect(main.registeredObjects.isEmpty)
+            #expect(throws: CocoaError.self) { try main.existingObject(with: old) }
+            main.insertNote("fresh")
+        }
+        try await main.saveToStore()
+        #expect(try bench.stored() == ["fresh": 0])
+        await main.perform { _ = #expect(throws: CocoaError.self) { try main.existingObject(with: old) } }
+    }
+
+    @Test("leaves nothing of the old rows in the files")
+    func nothingLeft() async throws {
+        let bench = try await Bench(.file)
+        await bench.main.perform { [main = bench.main] in
+            for number in 0..<500 { main.insertNote("top secret \(number)") }
+        }
+        try await bench.main.saveToStore()
+        try await bench.stack.resetStore()
+        for file in try FileManager.default.contentsOfDirectory(atPath: bench.url.deletingLastPathComponent().path) {
+            let data = try Data(contentsOf: bench.url.deletingLastPathComponent().appendingPathComponent(file))
+            #expect(data.range(of: Data("top secret".utf8)) == nil, "\(file)")
+        }
+    }
+
+    @Test("makes every fetch and save of older workers and batch contexts throw storeWasReset", arguments: StackKind.allCases)
+    func oldContexts(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let worker = bench.stack.newChildContext()
+        let batch = try await bench.stack.newBatchOperationContext()
+        await worker.perform { _ = worker.insertNote("unsaved") }
+        try await bench.stack.resetStore()
+        for context in [worker, batch] {
+            await context.perform {
+                #expect(throws: CoreDataStack.Error.storeWasReset) { try context.texts() }
+                context.insertNote("late")
+                #expect(throws: CoreDataStack.Error.storeWasReset) { try context.save() }
+            }
+            await #expect(throws: CoreDataStack.Error.storeWasReset) { try await context.saveToStore() }
+        }
+        #expect(try bench.stored().isEmpty)
+        let fresh = bench.stack.newChildContext()
+        await fresh.perform { _ = fresh.insertNote("new") }
+        try await fresh.saveToStore()
+        #expect(try bench.stored() == ["new": 0])
+    }
+
+    @Test("while eight workers save leaves either none or only what came after", arguments: StackKind.allCases)
+    func whileSaving(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let batch = try await bench.stack.newBatchOperationContext()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                let worker = bench.stack.newChildContext()
+                group.addTask {
+                    for round in 0..<50 {
+                        do {
+                            try await worker.perform(schedule: .enqueued) {
+                                worker.insertNote("\(number)/\(round)")
+                                try worker.save()
+                            }
+                        } catch CoreDataStack.Error.storeWasReset {
+                            return
+                        }
+                    }
+                }
+            }
+            group.addTask {
+                _ = try? await batch.perform {
+                    for round in 0..<200 {
+                        batch.insertNote("batch \(round)")
+                        try batch.save()
+                    }
+                }
+            }
+            group.addTask { try await bench.stack.resetStore() }
+            try await group.waitForAll()
+        }
+        try await bench.stack.resetStore()
+        #expect(try bench.stored().isEmpty)
+        await bench.main.perform { [main = bench.main] in _ = main.insertNote("after") }
+        try await bench.main.saveToStore()
+        #expect(try bench.stored() == ["after": 0])
+    }
+
+    @Test("calls back on the queue that was asked for, failures too")
+    func callbackQueue() async throws {
+        let bench = try await Bench(.file)
+        let queue = DispatchQueue(label: "asked for")
+        let result: CoreDataStack.ResetResult = await withCheckedContinuation { continuation in
+            bench.stack.resetStore(on: queue) { result in
+                dispatchPrecondition(condition: .onQueue(queue))
+                continuation.resume(returning: result)
+            }
+        }
+        if case .failure(let error) = result { throw error }
+        let coordinator = try #require(bench.root.persistentStoreCoordinator)
+        try coordinator.remove(try #require(coordinator.persistentStores.first))
+        let failure: CoreDataStack.ResetResult = await withCheckedContinuation { continuation in
+            bench.stack.resetStore(on: .main) { result in
+                dispatchPrecondition(condition: .onQueue(.main))
+                continuation.resume(returning: result)
+            }
+        }
+        guard case .failure(CoreDataStack.Error.storeNotFound(at: bench.url)) = failure else {
+            Issue.record("\(failure)")
+            return
+        }
+    }
+
+    @Test("that fails leaves every row, and a stack that works")
+    func failing() async throws {
+        let bench = try await Bench(.file)
+        await bench.main.perform { [main = bench.main] in _ = main.insertNote("kept") }
+        try await bench.main.saveToStore()
+        await #expect(throws: CocoaError.self) {
+            try await bench.stack.resetStore(with: [NSSQLitePragmasOption: ["journal_mode": 3]])
+        }
+        #expect(try bench.stored() == ["kept": 0])
+        #expect(try await bench.main.fetchedTexts() == ["kept": 0])
+        await bench.main.perform { [main = bench.main] in _ = main.insertNote("more") }
+        try await bench.main.saveToStore()
+        #expect(try bench.stored().count == 2)
+    }
+
+    @Test("that was interrupted is finished when the stack is made again")
+    func interrupted() async throws {
+        let bench = try await Bench(.file)
+        await bench.main.perform { [main = bench.main] in _ = main.insertNote("old") }
+        try await bench.main.saveToStore()
+        try Data().write(to: bench.url.appendingPathExtension("reset"))
+        let again = try await CoreDataStack.constructSQLiteStack(model: NoteModel.make(), at: bench.url)
+        #expect(try await again.mainQueueContext.fetchedTexts().isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: bench.url.appendingPathExtension("reset").path))
+    }
+}
