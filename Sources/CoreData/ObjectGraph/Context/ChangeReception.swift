@@ -21,8 +21,7 @@ struct ChangeReception {
     mutating func run() throws {
         try checkUnsaved()
         for group in changes.groups {
-            let scope = context.registry.scope(of: group.entity, store: group.store)
-            for insert in group.inserts { take(insert, scope) }
+            if !group.inserts.isEmpty { take(group.inserts, context.registry.scope(of: group.entity, store: group.store)) }
         }
         for group in changes.groups { for update in group.updates { take(update, group) } }
         for order in changes.orders where !order.isWhole { append(order) }
@@ -55,14 +54,27 @@ struct ChangeReception {
 }
 
 extension ChangeReception {
-    private mutating func take(_ insert: ChangeSet.Insert, _ scope: EntityScope) {
-        let reference = context.forwarded(RowReference(key: insert.key, entity: scope.entityIndex, store: scope.store))
-        if let known = context.registeredObject(for: reference) { return takeAgain(insert, known) }
-        let object = Construction.make(scope, insert.row, key: insert.key, state: [.registered, .ownRow, .sharedRow, .unsavedRow])
-        scope.identity?.insert(object)
-        context.tracker.noteInsertion(of: object)
-        if context.retainsObjects { context.retained.insert(object) }
-        noteReferences(object, scope.shape.layout.referenceSlots)
+    private mutating func take(_ inserts: ContiguousArray<ChangeSet.Insert>, _ scope: EntityScope) {
+        guard let identity = scope.identity, !identity.lists(anyOf: inserts) else {
+            for insert in inserts {
+                if let known = scope.identity?.object(insert.key) { takeAgain(insert, known) } else { takeNew([insert], scope) }
+            }
+            return
+        }
+        takeNew(inserts, scope)
+    }
+
+    private mutating func takeNew(_ inserts: ContiguousArray<ChangeSet.Insert>, _ scope: EntityScope) {
+        let objects = inserts.map { insert in
+            Construction.make(scope, insert.row, key: insert.key, state: [.registered, .ownRow, .sharedRow, .unsavedRow])
+        }
+        scope.identity?.insert(objects[...])
+        let (references, tracker) = (scope.shape.layout.referenceSlots, context.tracker)
+        for object in objects {
+            tracker.noteInsertion(of: object)
+            if !references.isEmpty { noteReferences(object, references) }
+        }
+        if context.retainsObjects { context.retained.formUnion(objects) }
     }
 
     /// An insert of a row that this context knew: a merge policy in the child brings back what was deleted here or in the store.

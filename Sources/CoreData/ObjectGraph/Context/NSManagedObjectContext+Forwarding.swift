@@ -43,23 +43,51 @@ extension NSManagedObjectContext {
     /// Gives the new objects of a save that stays in memory permanent keys, where there are some at hand.
     func takePooledKeys(_ parent: any GraphParent) {
         guard !parent.isStoreSide else { return }
-        let new = tracker.objects.filter { $0.key < 0 && $0.state.intersection([.inserted, .deleted]) == .inserted }
-        for group in Dictionary(grouping: new, by: { ObjectIdentifier($0.scope) }).values {
-            guard let keys = parent.pooledKeys(for: group[0].scope.entity, count: group.count, store: group[0].scope.store) else {
-                continue
-            }
-            for (offset, object) in group.enumerated() {
-                rename(object, store: keys.store, key: keys.first + Int64(offset))
-                // The row says its key too, so that the store need not write it there.
-                if !object.state.contains(.sharedRow) { object.own.bytes.storeBytes(of: object.key, as: Int64.self) }
-            }
+        for new in temporaryInsertions() {
+            let scope = new[0].scope
+            guard let keys = parent.pooledKeys(for: scope.entity, count: new.count, store: scope.store) else { continue }
+            take(keys, new, scope)
         }
+    }
+
+    /// The new objects without permanent keys, by scope.
+    private func temporaryInsertions() -> [ContiguousArray<NSManagedObject>] {
+        var groups: [ContiguousArray<NSManagedObject>] = []
+        var latest = 0
+        for object in tracker.objects where object.key < 0 && object.state.intersection([.inserted, .deleted]) == .inserted {
+            if latest >= groups.count || groups[latest][0].scope !== object.scope {
+                latest = groups.firstIndex { $0[0].scope === object.scope } ?? groups.count
+                if latest == groups.count { groups.append([]) }
+            }
+            groups[latest].append(object)
+        }
+        return groups
+    }
+
+    private func take(_ keys: (store: Int32, first: Int64), _ objects: ContiguousArray<NSManagedObject>, _ scope: EntityScope) {
+        let permanent = registry.scope(of: scope.entity, store: keys.store)
+        for (offset, object) in objects.enumerated() {
+            let key = keys.first + Int64(offset)
+            forwarding.insert(RowReference(key: key, entity: permanent.entityIndex, store: permanent.store), for: object.key)
+            // The row says its key too, so that the store need not write it there.
+            if !object.state.contains(.sharedRow) { object.own.bytes.storeBytes(of: key, as: Int64.self) }
+        }
+        if hasHadChildren { noteForwardings(of: objects, keys.first, permanent) }
+        scope.identity?.move(objects, to: permanent, keys: ContiguousArray(keys.first..<keys.first + Int64(objects.count)))
+    }
+
+    private func noteForwardings(of objects: ContiguousArray<NSManagedObject>, _ first: Int64, _ scope: EntityScope) {
+        forwardingTable.record(
+            objects.enumerated().map { offset, object in
+                (object.key, RowReference(key: first + Int64(offset), entity: scope.entityIndex, store: scope.store))
+            }
+        )
     }
 
     /// References that were set before their targets got permanent IDs become permanent too.
     func forwardReferences() {
         guard !forwarding.isEmpty || followedForwardings > 0 else { return }
-        for object in tracker.objects where object.state.contains(.ownRow) && !object.state.contains(.sharedRow) {
+        for object in tracker.objects where object.state.intersection([.ownRow, .sharedRow]) == .ownRow {
             for slot in object.scope.shape.layout.referenceSlots {
                 guard let reference = object.currentRow.reference(slot), reference.key < 0 else { continue }
                 let permanent = forwarded(reference)

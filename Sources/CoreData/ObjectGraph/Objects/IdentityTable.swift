@@ -33,6 +33,13 @@ final class IdentityTable {
         return retained(find(key))
     }
 
+    /// Whether there is an entry for any of the rows.
+    func lists(anyOf inserts: ContiguousArray<ChangeSet.Insert>) -> Bool {
+        mutex.lock()
+        defer { mutex.unlock() }
+        return (permanent.count > 0 || temporary.count > 0) && inserts.contains { find($0.key) != nil }
+    }
+
     /// Appends the live object of each row of a batch, or nil.
     func objects(of batch: RowBatch, _ range: Range<Int>, into found: inout [NSManagedObject?]) {
         mutex.lock()
