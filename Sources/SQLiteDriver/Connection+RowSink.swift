@@ -48,23 +48,20 @@ extension Connection {
     /// - Throws: the first error of `body`, after which rows are passed over, or that of the statement.
     public func sink(_ statement: Statement, _ body: (ArgumentValues) throws -> Void) throws {
         try withoutActuallyEscaping(body) { body in
-            let outer = sinkBody
-            defer { sinkBody = outer }
-            var failure: (any Error)?
-            sinkBody = { values in
-                guard failure == nil else { return }
-                do { try body(values) } catch { failure = error }
-            }
+            let outer = (sinkBody, sinkFailure)
+            defer { (sinkBody, sinkFailure) = outer }
+            (sinkBody, sinkFailure) = (body, nil)
             _ = try statement.step()
             statement.reset()
-            if let failure { throw failure }
+            if let sinkFailure { throw sinkFailure }
         }
     }
 }
 
 private func sinkStep(_ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
     // The user data is the connection, which is running this statement; a call for a row has its values.
-    Unmanaged<Connection>.fromOpaque(sqlite3_user_data(context).unsafelyUnwrapped)._withUnsafeGuaranteedRef {
-        $0.sinkBody?(ArgumentValues(values: values.unsafelyUnwrapped))
+    Unmanaged<Connection>.fromOpaque(sqlite3_user_data(context).unsafelyUnwrapped)._withUnsafeGuaranteedRef { connection in
+        guard connection.sinkFailure == nil else { return }
+        do { try connection.sinkBody?(ArgumentValues(values: values.unsafelyUnwrapped)) } catch { connection.sinkFailure = error }
     }
 }

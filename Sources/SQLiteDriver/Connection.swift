@@ -10,12 +10,15 @@ public final class Connection {
     /// The raw handle, valid until `close()`.
     public let handle: OpaquePointer
     /// Called with the text of each statement before it runs. Where it throws, the statement fails with that error and does not run.
-    public var onStatement: ((String) throws -> Void)?
+    // NB: these are not checked for exclusive access: they are used for each row, and only by the one thread that has the connection.
+    @exclusivity(unchecked) public var onStatement: ((String) throws -> Void)?
     /// Statements begun on this connection since it was opened.
-    public internal(set) var statementCount = 0
+    @exclusivity(unchecked) public internal(set) var statementCount = 0
     /// What the aggregate of `defineSink()` does with a row.
-    @exclusivity(unchecked) var sinkBody: ((ArgumentValues) -> Void)?
-    private var cache: [String: Statement] = [:]
+    @exclusivity(unchecked) var sinkBody: ((ArgumentValues) throws -> Void)?
+    /// The first error of it.
+    @exclusivity(unchecked) var sinkFailure: (any Error)?
+    @exclusivity(unchecked) private var cache: [String: Statement] = [:]
     private var isOpen = true
 
     /// Opens the file at `path`; with `isURI`, an SQLite `file:` URI.

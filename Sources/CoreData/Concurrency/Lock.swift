@@ -53,7 +53,7 @@ final class Condition: @unchecked Sendable {
 // The mutex orders every access to the state.
 final class Lock<State>: @unchecked Sendable {
     private let mutex = Mutex()
-    private var state: State
+    @exclusivity(unchecked) private var state: State
 
     init(_ state: State) { self.state = state }
 

@@ -1,5 +1,12 @@
 import Foundation
 
+/// A change to a row that the store has.
+protocol MeasuredChange: Sendable {
+    var key: Int64 { get }
+    /// What the change is measured against; nil where the object's row was never read.
+    var base: Row? { get }
+}
+
 /// Everything that one save changes, frozen: rows by reference, in a stable order.
 struct ChangeSet: Sendable {
     struct Insert: Sendable {
@@ -8,7 +15,7 @@ struct ChangeSet: Sendable {
         let key: Int64
     }
 
-    struct Update: Sendable {
+    struct Update: MeasuredChange {
         let row: Row
         let key: Int64
         /// What the changes are measured against; nil where the object's row was never read.
@@ -17,7 +24,7 @@ struct ChangeSet: Sendable {
         let slots: SlotMask
     }
 
-    struct Delete: Sendable {
+    struct Delete: MeasuredChange {
         let key: Int64
         let base: Row?
     }

@@ -22,6 +22,7 @@ final class EntityShape: @unchecked Sendable {
     let toOnes: [NSRelationshipDescription?]
     /// By slot: for a to-one whose inverse is ordered, the slot of the position.
     let positionSlots: [Int?]
+    private let hasPlaces: Bool
     /// In the order of the entity's `toManyRelationships`, so that a subentity's begin with its parent's.
     let toManys: [NSRelationshipDescription]
     /// Null bits that a valid object has clear, in words of 32.
@@ -44,6 +45,7 @@ final class EntityShape: @unchecked Sendable {
         toOnes = stored.map { $0.kind == .reference ? $0.property as? NSRelationshipDescription : nil }
         toManys = entity.toManyRelationships
         positionSlots = Self.positionSlots(in: stored)
+        hasPlaces = positionSlots.contains { $0 != nil }
         mandatoryBits = Self.mandatoryBits(of: stored)
         transientAttributes = entity.properties.compactMap { $0 as? NSAttributeDescription }.filter(\.isTransient)
         restricted = entity.properties.filter { $0 is NSAttributeDescription && !$0.validationPredicates.isEmpty }
@@ -56,6 +58,12 @@ final class EntityShape: @unchecked Sendable {
             guard let attribute, let value = attribute.defaultValue else { continue }
             defaults.store(SlotValue(value, for: attribute), at: slot)
         }
+    }
+
+    /// A new owner needs a new place, also where there was none before and none is known yet.
+    @inline(__always) func addPlaces(to slots: inout SlotMask) {
+        if !hasPlaces { return }
+        for case let (reference, position?) in positionSlots.enumerated() where slots.contains(reference) { slots.insert(position) }
     }
 
     func isMandatory(_ slot: Int) -> Bool { mandatoryBits[slot / 32] & (1 << UInt32(slot % 32)) != 0 }

@@ -38,10 +38,11 @@ final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
         set { withUnsafeMutablePointerToHeader { $0.pointee.base = newValue } }
     }
 
-    @inline(__always) var layout: EntityLayout { withUnsafeMutablePointerToHeader { $0.pointee.layout.takeUnretainedValue() } }
+    @inline(__always) var layoutReference: Unmanaged<EntityLayout> { withUnsafeMutablePointerToHeader { $0.pointee.layout } }
+    @inline(__always) var layout: EntityLayout { layoutReference.takeUnretainedValue() }
 
     @inline(__always) private func withLayout<Result>(_ body: (EntityLayout) -> Result) -> Result {
-        withUnsafeMutablePointerToHeader { $0.pointee.layout._withUnsafeGuaranteedRef(body) }
+        layoutReference._withUnsafeGuaranteedRef(body)
     }
 
     private func initializeManagedSlots() {
@@ -112,19 +113,28 @@ final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
         return copy
     }
 
-    /// An own row with the values of a row of a batch, which becomes its base.
-    static func copy(of row: Row) -> OwnRow {
+    /// An own row with the values of another row, which becomes its base.
+    ///
+    /// - Parameter replaced: a slot that the caller sets next, whose text need not be copied.
+    static func copy(of row: consuming Row, replacing replaced: Int) -> OwnRow {
         if row.isOwn { return row.own.copy(keepsBase: true) }
-        let (batch, source) = (row.batch, row.bytes)
-        let layout = batch.layout
+        let copy = row.withBatch { batch in
+            // Layouts are never freed.
+            Unmanaged.passUnretained(batch.layout)._withUnsafeGuaranteedRef { decode(row.bytes, batch, $0, replacing: replaced) }
+        }
+        copy.base = row
+        return copy
+    }
+
+    @inline(__always)
+    private static func decode(_ source: UnsafeRawPointer, _ batch: RowBatch, _ layout: EntityLayout, replacing replaced: Int) -> OwnRow {
         let copy = OwnRow.allocate(layout)
         let target = copy.bytes
         memcpy(target, source, EntityLayout.nullsOffset + 4 * layout.nullWordCount)
         for slot in 0..<layout.count {
             let (from, to) = (source + Int(layout.batchOffsets[slot]), target + Int(layout.ownOffsets[slot]))
-            initialize(to, layout.kinds[slot], from, isNull: EntityLayout.isNull(source, slot), batch)
+            initialize(to, layout.kinds[slot], from, isNull: slot == replaced || EntityLayout.isNull(source, slot), batch)
         }
-        copy.base = row
         return copy
     }
 

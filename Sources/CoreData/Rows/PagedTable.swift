@@ -8,6 +8,8 @@ struct PagedTable {
     private var pages: UnsafeMutablePointer<Page?>
     private var pageCount: Int
     private var far: [Int: Page] = [:]
+    /// The page that became empty last: a single entry that comes and goes allocates nothing.
+    private var spare: Page?
     private(set) var count = 0
 
     init() {
@@ -19,6 +21,7 @@ struct PagedTable {
     func deallocate() {
         for index in 0..<pageCount { pages[index]?.deallocate() }
         far.values.forEach { $0.deallocate() }
+        spare?.deallocate()
         pages.deallocate()
     }
 
@@ -56,8 +59,8 @@ struct PagedTable {
     }
 
     @inline(never) private mutating func addPage(_ key: Int64) -> Page {
-        let page = Page.allocate(capacity: Self.pageSize + 1)
-        page.initialize(repeating: nil, count: Self.pageSize + 1)
+        let page = spare ?? Self.emptyPage()
+        spare = nil
         let index = Int(key >> 9)
         // Grows with the keys as long as they are dense; a lone far key must not cost memory for all keys before it.
         if index < max(4096, pageCount * 4) {
@@ -66,6 +69,12 @@ struct PagedTable {
         } else {
             far[index] = page
         }
+        return page
+    }
+
+    private static func emptyPage() -> Page {
+        let page = Page.allocate(capacity: pageSize + 1)
+        page.initialize(repeating: nil, count: pageSize + 1)
         return page
     }
 
@@ -83,7 +92,8 @@ struct PagedTable {
     }
 
     @inline(never) private mutating func freePage(_ key: Int64, _ page: Page) {
-        page.deallocate()
+        spare?.deallocate()
+        spare = page
         let index = Int(key >> 9)
         if index < pageCount { pages[index] = nil } else { far[index] = nil }
     }

@@ -19,9 +19,22 @@ struct Row: @unchecked Sendable {
 
     // The flag says which class the owner has; both are set together in the initialisers above.
     @inline(__always) var own: OwnRow { unsafeDowncast(owner, to: OwnRow.self) }
+    /// Calls `body` with the own row, and counts no references.
+    @inline(__always) func withOwn<Result>(_ body: (OwnRow) throws -> Result) rethrows -> Result {
+        // This row keeps its owner until the call returns.
+        try Unmanaged.passUnretained(own)._withUnsafeGuaranteedRef(body)
+    }
+    /// As `withOwn`, for a row of a batch.
+    @inline(__always) func withBatch<Result>(_ body: (RowBatch) throws -> Result) rethrows -> Result {
+        try Unmanaged.passUnretained(batch)._withUnsafeGuaranteedRef(body)
+    }
     @inline(__always) var batch: RowBatch { unsafeDowncast(owner, to: RowBatch.self) }
 
-    var layout: EntityLayout { isOwn ? own.layout : batch.layout }
+    var layout: EntityLayout { layoutReference.takeUnretainedValue() }
+    /// Layouts are never freed; unmanaged, so that comparing rows counts no references.
+    @inline(__always) private var layoutReference: Unmanaged<EntityLayout> {
+        isOwn ? withOwn { $0.layoutReference } : Unmanaged.passUnretained(batch.layout)
+    }
     var key: Int64 { EntityLayout.key(bytes) }
     var version: Int32 { EntityLayout.version(bytes) }
 
@@ -32,7 +45,7 @@ struct Row: @unchecked Sendable {
     @inline(__always) func isNull(_ slot: Int) -> Bool { EntityLayout.isNull(bytes, slot) }
 
     @inline(__always) func place(_ slot: Int) -> UnsafeMutableRawPointer {
-        bytes + Int(isOwn ? layout.ownOffsets[slot] : layout.batchOffsets[slot])
+        bytes + Int(layoutReference._withUnsafeGuaranteedRef { isOwn ? $0.ownOffsets[slot] : $0.batchOffsets[slot] })
     }
 
     func reference(_ slot: Int) -> RowReference? { isNull(slot) ? nil : place(slot).load(as: RowReference.self) }
@@ -76,7 +89,7 @@ extension Row {
     func equals(_ other: Row, at slot: Int) -> Bool {
         if isNull(slot) || other.isNull(slot) { return isNull(slot) == other.isNull(slot) }
         let (left, right) = (place(slot), other.place(slot))
-        switch layout.kinds[slot] {
+        switch layoutReference._withUnsafeGuaranteedRef({ $0.kinds[slot] }) {
         case .int16: return left.load(as: Int16.self) == right.load(as: Int16.self)
         case .int32, .float: return left.load(as: Int32.self) == right.load(as: Int32.self)
         case .boolean: return left.load(as: UInt8.self) == right.load(as: UInt8.self)
@@ -86,6 +99,13 @@ extension Row {
         case .string: return withText(slot) { text in other.withText(slot) { text.elementsEqual($0) } }
         case .binary: return value(slot) == other.value(slot)
         }
+    }
+
+    /// The slots among some that hold another value in the other row, of the same layout.
+    func differences(from other: Row, among slots: SlotMask) -> SlotMask {
+        var differences = SlotMask()
+        slots.forEach { if !equals(other, at: $0) { differences.insert($0) } }
+        return differences
     }
 
     /// The bytes of a text that is not null.

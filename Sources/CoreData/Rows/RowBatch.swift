@@ -16,7 +16,7 @@ final class RowBatch: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var arena: UnsafeMutablePointer<UInt8>
     @exclusivity(unchecked) private(set) var arenaUsed = 0
     private var arenaCapacity: Int
-    private var large: [LargeValue] = []
+    @exclusivity(unchecked) private var large: [LargeValue] = []
     /// Where the rows are listed while the batch lives.
     var listing: RowCache.Listing?
 

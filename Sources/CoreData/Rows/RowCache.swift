@@ -29,9 +29,9 @@ final class RowCache: @unchecked Sendable {
     @exclusivity(unchecked) private var tables: [PagedTable?]
     /// Batches and own rows that are to be withdrawn yet.
     @exclusivity(unchecked) private var listingCount = 0
-    private var recent: [RowBatch?] = []
-    private var recentStart = 0
-    private var recentBytes = 0
+    @exclusivity(unchecked) private var recent: [RowBatch?] = []
+    @exclusivity(unchecked) private var recentStart = 0
+    @exclusivity(unchecked) private var recentBytes = 0
 
     init(entityCount: Int) { tables = Array(repeating: nil, count: entityCount) }
 
@@ -42,14 +42,23 @@ final class RowCache: @unchecked Sendable {
         mutex.withLock { lockedRow(root, key) }
     }
 
-    /// Whether no newer row is known than `base`, which is one of this store's.
-    func isNewest(_ base: Row, root: Int, key: Int64) -> Bool {
-        let owner = UnsafeRawPointer(Unmanaged.passUnretained(base.owner).toOpaque())
+    /// Whether no newer row is known than the one that any of the changes is measured against. Where it says no, there may still be none.
+    func knowsNothingNewer(than changes: ContiguousArray<some MeasuredChange>, root: Int) -> Bool {
         mutex.lock()
-        let entry = tables[root]?.find(key)
-        mutex.unlock()
-        if entry == nil || entry == (base.isOwn ? owner + 1 : owner) { return true }
-        return row(root: root, key: key).map { $0.version <= base.version } ?? true
+        defer { mutex.unlock() }
+        guard let table = tables[root] else { return true }
+        return changes.withUnsafeBufferPointer { changes in
+            changes.indices.allSatisfy { index in
+                guard let entry = table.find(changes[index].key) else { return true }
+                return changes[index].base.map { Self.entry($0) == entry } ?? true
+            }
+        }
+    }
+
+    /// What stands in a table for a row: the address of its owner, its lowest bit set for an own row.
+    @inline(__always) private static func entry(_ row: Row) -> UnsafeRawPointer {
+        let owner = UnsafeRawPointer(Unmanaged.passUnretained(row.owner).toOpaque())
+        return row.isOwn ? owner + 1 : owner
     }
 
     private func lockedRow(_ root: Int, _ key: Int64) -> Row? {
@@ -111,25 +120,19 @@ final class RowCache: @unchecked Sendable {
         withExtendedLifetime(dropped) {}
     }
 
-    /// A row that a save wrote.
-    struct Saved {
-        let row: Row
-        let key: Int64
-        let version: Int32
-        let root: Int
-    }
-
-    /// Lists rows that were just saved, in place of any others.
-    func publish(_ saved: [Saved]) {
+    /// Lists rows that were just updated, in place of those that they were measured against; not those whose version is 0.
+    func publish(updates: ContiguousArray<ChangeSet.Update>, versions: ContiguousArray<Int32>, root: Int) {
         mutex.withLock {
-            for saved in saved { list(saved.row.own, key: saved.key, version: saved.version, root: saved.root) }
+            for index in updates.indices where versions[index] != 0 {
+                updates[index].row.withOwn { list($0, key: updates[index].key, version: versions[index], root: root) }
+            }
         }
     }
 
     /// Lists rows that were just inserted.
     func publish(inserts: ContiguousArray<ChangeSet.Insert>, keys: ContiguousArray<Int64>, root: Int) {
         mutex.withLock {
-            for index in inserts.indices { list(inserts[index].row.own, key: keys[index], version: 1, root: root) }
+            for index in inserts.indices { inserts[index].row.withOwn { list($0, key: keys[index], version: 1, root: root) } }
         }
     }
 
@@ -153,10 +156,13 @@ final class RowCache: @unchecked Sendable {
         }
     }
 
-    /// Forgets the rows of keys that were deleted.
-    func forget(root: Int, keys: [Int64]) {
+    /// Forgets the rows that were deleted.
+    func forget(root: Int, deletes: ContiguousArray<ChangeSet.Delete>) {
         mutex.withLock {
-            for key in keys { if let entry = tables[root]?.find(key) { tables[root]?.remove(key, ifValue: entry) } }
+            for index in deletes.indices {
+                let key = deletes[index].key
+                if let entry = tables[root]?.find(key) { tables[root]?.remove(key, ifValue: entry) }
+            }
         }
     }
 

@@ -28,7 +28,7 @@ struct Lexer {
     }
 
     private mutating func appendToken() throws -> Bool {
-        while let scalar = peek(), scalar.properties.isWhitespace { position += 1 }
+        while let scalar = peek(), isSpace(scalar) { position += 1 }
         let start = position
         guard let first = peek() else {
             tokens.append(Token(kind: .end, offset: start))
@@ -74,6 +74,12 @@ struct Lexer {
     }
 
     func text(from start: Int) -> String {
+        if scalars[start..<position].allSatisfy(\.isASCII) {
+            return String(unsafeUninitializedCapacity: position - start) { bytes in
+                for index in start..<position { bytes[index - start] = UInt8(ascii: scalars[index]) }
+                return position - start
+            }
+        }
         var view = String.UnicodeScalarView()
         view.append(contentsOf: scalars[start..<position])
         return String(view)
@@ -98,8 +104,17 @@ struct Lexer {
 
 func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
 
+// NB: ASCII is told apart by hand: Unicode's tables are slow to ask, and formats are nearly all ASCII.
+
+private func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.isASCII ? scalar == " " || ("\t"..."\r").contains(scalar) : scalar.properties.isWhitespace
+}
+
 private func startsName(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.isASCII ? scalar == "_" || scalar.properties.isAlphabetic : scalar.properties.isXIDStart
+    switch scalar {
+    case "a"..."z", "A"..."Z", "_": true
+    default: !scalar.isASCII && scalar.properties.isXIDStart
+    }
 }
 
 private func isMark(_ scalar: Unicode.Scalar) -> Bool { !scalar.isASCII && scalar.properties.isXIDContinue }

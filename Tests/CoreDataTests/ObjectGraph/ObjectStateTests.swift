@@ -29,6 +29,27 @@ struct ObjectStateTests {
         #expect(book.isDeleted && book.hasChanges && context.deletedObjects == [book] && context.updatedObjects.isEmpty)
     }
 
+    @Test("has all other values, and the old one to go back to, whichever is set first", arguments: ["title", "cover", "pages"])
+    func firstSet(key: String) throws {
+        let book = try savedBook("A title that is too long to lie in the value itself")
+        (book.cover, book.pages, book.price) = (Data([7, 7]), 12, 2.5)
+        try context.save()
+        let other = try library.separateContext()
+        let new: [String: Any] = ["title": "Another", "cover": Data([1]), "pages": 13]
+        let before = ["title": "A title that is too long to lie in the value itself", "cover": "2 bytes", "pages": "12", "price": "2.5"]
+        for (value, text) in [(new[key], ["title": "Another", "cover": "1 bytes", "pages": "13"][key]), (nil, "nil")] {
+            let fetched = try #require(try other.fetch(NSFetchRequest<Book>(entityName: "Book")).first)
+            fetched.setValue(value, forKey: key)
+            // => Only that value differs, and what was read stays known.
+            var after = before
+            after[key] = text
+            for name in before.keys { #expect(fetched.value(forKey: name).map { "\($0)" } ?? "nil" == after[name]) }
+            #expect(fetched.committedValues(forKeys: [key])[key].map { "\($0)" } == before[key])
+            other.rollback()
+            for name in before.keys { #expect(fetched.value(forKey: name).map { "\($0)" } == before[name]) }
+        }
+    }
+
     @Test("counts an equal value as a change that is listed, but writes no statement and bumps no version")
     func equalValue() throws {
         let book = try savedBook()

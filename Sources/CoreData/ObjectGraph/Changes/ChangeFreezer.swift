@@ -6,6 +6,8 @@ struct ChangeFreezer {
     /// Parallel to the groups of the change set.
     private(set) var groups: [Objects] = []
     private var indexes: [ObjectIdentifier: Int] = [:]
+    /// The scope that was asked for last, which its group keeps.
+    private var latest: (scope: UnsafeMutableRawPointer?, group: Int) = (nil, 0)
     private var ordered: [(owner: NSManagedObject, index: Int, contents: ToManyContents)] = []
 
     struct Objects {
@@ -22,17 +24,50 @@ struct ChangeFreezer {
 
     init(_ objects: ContiguousArray<NSManagedObject>, locked: [NSManagedObject], isForStores: Bool) {
         self.isForStores = isForStores
-        for object in objects where !object.state.isDisjoint(with: .pending) { noteToManys(of: object) }
+        makeRoom(for: objects)
+        objects.forEachBorrowed { if !$0.state.isDisjoint(with: .pending) { noteToManys(of: $0) } }
         // Places come first: a member's place may be a slot of its own row, which is frozen below.
         for (owner, index, contents) in ordered {
             if isForStores { placeMembers(of: owner, index, contents) } else { noteOrder(of: owner, index, contents) }
         }
-        for object in objects { freeze(object) }
+        objects.forEachBorrowed { freeze($0) }
         guard isForStores else { return }
         for object in locked where object.state.isDisjoint(with: .pending) { freezeLock(object) }
     }
 
-    private mutating func group(of scope: EntityScope) -> Int {
+    /// Makes the groups, with room for what comes: growing them costs more than counting.
+    private mutating func makeRoom(for objects: ContiguousArray<NSManagedObject>) {
+        var counts: [(inserted: Int, updated: Int, deleted: Int)] = []
+        objects.forEachBorrowed { object in
+            guard !object.state.isDisjoint(with: .pending) else { return }
+            let group = group(of: object)
+            if group == counts.count { counts.append((0, 0, 0)) }
+            if object.state.contains(.deleted) {
+                counts[group].deleted += 1
+            } else if object.state.contains(.inserted) {
+                counts[group].inserted += 1
+            } else {
+                counts[group].updated += 1
+            }
+        }
+        for (group, count) in counts.enumerated() {
+            groups[group].inserted.reserveCapacity(count.inserted)
+            groups[group].updated.reserveCapacity(count.updated)
+            groups[group].deleted.reserveCapacity(count.deleted)
+            changes.groups[group].inserts.reserveCapacity(count.inserted)
+            changes.groups[group].updates.reserveCapacity(count.updated)
+            changes.groups[group].deletes.reserveCapacity(count.deleted)
+        }
+    }
+
+    private mutating func group(of object: NSManagedObject) -> Int {
+        // Objects of one entity mostly come one after the other.
+        if latest.scope == object.scopeReference.toOpaque() { return latest.group }
+        latest = (object.scopeReference.toOpaque(), findGroup(of: object.scope))
+        return latest.group
+    }
+
+    private mutating func findGroup(of scope: EntityScope) -> Int {
         // Few groups are searched: objects of several entities mostly come mixed.
         let found = groups.count <= 8 ? groups.lastIndex { $0.scope === scope } : indexes[ObjectIdentifier(scope)]
         if let found { return found }
@@ -44,11 +79,11 @@ struct ChangeFreezer {
 
     private mutating func freeze(_ object: NSManagedObject) {
         if object.state.contains(.deleted) {
-            let group = group(of: object.scope)
+            let group = group(of: object)
             groups[group].deleted.append(object)
             changes.groups[group].deletes.append(ChangeSet.Delete(key: object.key, base: object.committedRow))
         } else if object.state.contains(.inserted) {
-            let group = group(of: object.scope)
+            let group = group(of: object)
             groups[group].inserted.append(object)
             if object.state.contains(.sharedRow), isForStores, isIncomplete(object) { object.takeOwnRow() }
             changes.groups[group].inserts.append(ChangeSet.Insert(row: object.currentRow, key: object.key))
@@ -69,20 +104,17 @@ struct ChangeFreezer {
 
     private mutating func freezeLock(_ object: NSManagedObject) {
         guard let base = object.committedRow else { return }
-        changes.groups[group(of: object.scope)].locks.append(ChangeSet.Delete(key: object.key, base: base))
+        changes.groups[group(of: object)].locks.append(ChangeSet.Delete(key: object.key, base: base))
     }
 
     /// An object whose values are all as they were writes nothing; one whose to-many alone changed advances its version.
     private mutating func freezeUpdate(_ object: NSManagedObject) {
-        var slots = object.effectiveChanges
-        // A new owner needs a new place, also where there was none before and none is known yet.
-        for case let (reference, position?) in object.scope.shape.positionSlots.enumerated() where slots.contains(reference) {
-            slots.insert(position)
-        }
-        let group = group(of: object.scope)
+        let base = object.committedRow
+        var slots = object.changes(from: base)
+        object.scopeReference._withUnsafeGuaranteedRef { $0.shape.addPlaces(to: &slots) }
+        let group = group(of: object)
         guard !slots.isEmpty || object.hasChangedToManys else { return groups[group].unchanged.append(object) }
         groups[group].updated.append(object)
-        let base = object.state.contains(.rowless) ? nil : object.committedRow
         if isForStores {
             // The version advances, and with it the row in the cache: it must be one that the store may write.
             if base != nil, !object.state.contains(.ownRow) || (object.state.contains(.sharedRow) && isIncomplete(object)) {

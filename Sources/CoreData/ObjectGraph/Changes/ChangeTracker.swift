@@ -10,7 +10,7 @@ final class ChangeTracker {
     @exclusivity(unchecked) private(set) var touched: ContiguousArray<NSManagedObject> = []
     /// Objects whose deletes have not been propagated yet.
     @exclusivity(unchecked) var unpropagated: ContiguousArray<NSManagedObject> = []
-    private var deletedInsertions: [NSManagedObject] = []
+    @exclusivity(unchecked) private var deletedInsertions: [NSManagedObject] = []
     /// Objects whose values were replaced from the store in the current event.
     @exclusivity(unchecked) private(set) var refreshed: ContiguousArray<NSManagedObject> = []
     /// Objects that others inserted and that were merged in the current event.
@@ -84,7 +84,7 @@ final class ChangeTracker {
 
     /// Ends the event: its objects, which then count as untouched.
     func endEvent() -> Event {
-        for object in touched { object.state.remove(.touched) }
+        touched.forEachBorrowed { $0.state.remove(.touched) }
         defer { (touched, refreshed, arrived) = ([], [], []) }
         return Event(touched: touched, refreshed: refreshed, arrived: arrived)
     }
@@ -98,8 +98,8 @@ final class ChangeTracker {
 
     /// Forgets all objects; their states are the caller's to set.
     func removeAll() {
-        for object in objects { object.state.remove(.listed) }
-        for object in touched { object.state.remove(.touched) }
+        objects.forEachBorrowed { $0.state.remove(.listed) }
+        touched.forEachBorrowed { $0.state.remove(.touched) }
         (objects, touched, unpropagated, refreshed, arrived, deletedInsertions) = ([], [], [], [], [], [])
         pendingCount = 0
     }

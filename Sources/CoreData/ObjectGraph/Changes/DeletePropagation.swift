@@ -9,10 +9,17 @@ struct DeletePropagation {
     func run() {
         let tracker = context.tracker
         while !tracker.unpropagated.isEmpty {
-            let wave = Array(tracker.unpropagated.filter { $0.state.contains(.deleted) && !$0.state.contains(.propagated) })
+            let wave = tracker.unpropagated
             tracker.unpropagated = []
-            for object in wave { object.state.insert(.propagated) }
-            for group in Dictionary(grouping: wave, by: { ObjectIdentifier($0.scope) }).values { propagate(group) }
+            var groups: [ObjectIdentifier: [NSManagedObject]] = [:]
+            wave.forEachBorrowed { object in
+                guard object.state.intersection([.deleted, .propagated]) == .deleted else { return }
+                object.state.insert(.propagated)
+                object.scopeReference._withUnsafeGuaranteedRef { scope in
+                    if scope.propagatesDeletes { groups[ObjectIdentifier(scope), default: []].append(object) }
+                }
+            }
+            groups.values.forEach(propagate)
         }
     }
 

@@ -22,29 +22,50 @@ extension NSManagedObjectContext {
 
     /// The object is in no context from now on.
     func unregister(_ object: NSManagedObject) {
-        if object.state.contains(.registered) { object.scope.identity?.remove(object) }
+        if object.state.contains(.registered) { object.scopeReference._withUnsafeGuaranteedRef { $0.identity?.remove(object) } }
         object.state.remove(.registered)
         object.state.insert(.detached)
-        retained.remove(object)
+        if retainsObjects { retained.remove(object) }
+    }
+
+    /// What ObjectsDidChange says of an object.
+    private enum Change {
+        case insertion, update, deletion
+
+        init(_ state: ObjectState) {
+            if !state.isDisjoint(with: [.deleted, .detached]) {
+                self = .deletion
+            } else {
+                self = state.contains(.inserted) ? .insertion : .update
+            }
+        }
     }
 
     private func postObjectsDidChange(_ event: ChangeTracker.Event) {
         let (touched, refreshed) = (event.touched, event.refreshed)
         var (inserted, updated, deleted): (Set<NSManagedObject>, Set<NSManagedObject>, Set<NSManagedObject>) = ([], [], [])
-        inserted.reserveCapacity(touched.count { $0.state.intersection([.inserted, .deleted]) == .inserted })
-        updated.reserveCapacity(touched.count { $0.state.isDisjoint(with: [.inserted, .deleted, .detached]) })
-        deleted.reserveCapacity(touched.count { !$0.state.isDisjoint(with: [.deleted, .detached]) })
-        for object in touched {
-            if !object.state.isDisjoint(with: [.deleted, .detached]) {
-                deleted.insert(object)
-            } else if object.state.contains(.inserted) {
-                inserted.insert(object)
-            } else {
-                updated.insert(object)
+        var counts = (inserted: 0, updated: 0, deleted: 0, settled: 0)
+        touched.forEachBorrowed { object in
+            switch Change(object.state) {
+            case .insertion: counts.inserted += 1
+            case .update: counts.updated += 1
+            case .deletion: counts.deleted += 1
+            }
+            if object.state.isDisjoint(with: .pending) { counts.settled += 1 }
+        }
+        // NB: half as much again, so that there are few collisions: each costs a comparison of objects, which is slow on Linux.
+        inserted.reserveCapacity(counts.inserted * 3 / 2)
+        updated.reserveCapacity(counts.updated * 3 / 2)
+        deleted.reserveCapacity(counts.deleted * 3 / 2)
+        touched.forEachBorrowed { object in
+            switch Change(object.state) {
+            case .insertion: inserted.insert(object)
+            case .update: updated.insert(object)
+            case .deletion: deleted.insert(object)
             }
         }
         // An object that has nothing to save any more is in no save, and if it is gone for good nothing may keep it alive.
-        latestSets = touched.contains { $0.state.isDisjoint(with: .pending) } ? ([], [], []) : (inserted, updated, deleted)
+        latestSets = counts.settled > 0 ? ([], [], []) : (inserted, updated, deleted)
         inserted.formUnion(event.arrived)
         var sets: [NotificationKey: Any] = [:]
         if !inserted.isEmpty { sets[.insertedObjects] = inserted }

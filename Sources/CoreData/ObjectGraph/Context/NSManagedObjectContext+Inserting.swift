@@ -17,11 +17,11 @@ extension NSManagedObjectContext {
         temporaryKeys = (first, first - Self.keysPerBlock)
     }
 
-    /// The scope of new objects of an entity.
-    @inline(__always) func scopeForInsertion(of entity: NSEntityDescription) -> EntityScope {
+    /// The scope of new objects of an entity, which the registry keeps.
+    @inline(__always) func scopeForInsertion(of entity: NSEntityDescription) -> Unmanaged<EntityScope> {
         checkQueue("init(context:)")
-        if let insertionScope, insertionEntity === entity { return insertionScope }
-        return findScopeForInsertion(of: entity)
+        if let insertionScope, insertionEntity === entity { return Unmanaged.passUnretained(insertionScope) }
+        return Unmanaged.passUnretained(findScopeForInsertion(of: entity))
     }
 
     @inline(never) private func findScopeForInsertion(of entity: NSEntityDescription) -> EntityScope {
@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
 
     /// Lists a new object and tells it.
     @inline(__always) func enter(_ object: NSManagedObject) {
-        object.scope.identity?.insert(object)
+        object.scopeReference._withUnsafeGuaranteedRef { $0.identity?.insert(object) }
         tracker.noteInsertion(of: object)
         if retainsObjects { retained.insert(object) }
         object.awakeFromInsert()
@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
         checkQueue()
         if object.registeredContext === self { return reinsert(object) }
         precondition(object.state.contains(.detached), "The object is in another context already. Create it in the one that shall save it.")
-        object.scope = scopeForInsertion(of: object.scope.entity)
+        object.scope = scopeForInsertion(of: object.scope.entity).takeUnretainedValue()
         object.key = nextTemporaryKey()
         object.state.subtract(.detached)
         object.state.insert(.registered)

@@ -54,7 +54,7 @@ extension NSManagedObjectContext {
         if slots.isEmpty {
             adopt(base, object)
         } else {
-            let row = OwnRow.copy(of: base)
+            let row = OwnRow.copy(of: base, replacing: -1)
             slots.forEach { row.assign($0, from: current) }
             object.setRow(Row(row))
             object.state.subtract([.sharedRow, .unsavedRow])

@@ -28,11 +28,9 @@ extension NSManagedObjectContext {
 
     /// `willSave` on every object with changes, and again on those that change meanwhile, until none does.
     private func prepareObjects() {
-        // By index: a hook may add objects, which are asked in the next round.
-        for index in 0..<tracker.objects.count {
-            let object = tracker.objects[index]
-            if !object.state.isDisjoint(with: .pending) { object.willSave() }
-        }
+        // A hook may add objects, which are asked in the next round.
+        let asked = tracker.objects
+        asked.forEachBorrowed { if !$0.state.isDisjoint(with: .pending) { $0.willSave() } }
         for _ in 0..<Self.maximumRounds {
             let changed = tracker.touched
             if changed.isEmpty && tracker.unpropagated.isEmpty { return }
@@ -95,7 +93,8 @@ extension NSManagedObjectContext {
     /// Every object with changes is validated; all errors are reported at once.
     private func validateObjects() throws {
         var errors: [any Error] = []
-        for object in tracker.objects {
+        let objects = tracker.objects
+        objects.forEachBorrowed { object in
             do {
                 if object.state.contains(.deleted) {
                     try object.validateForDelete()
@@ -117,9 +116,9 @@ extension NSManagedObjectContext {
         let isInStore = parent.isStoreSide
         for (objects, receipt) in zip(groups, saved.receipt.groups) {
             settleInserted(objects, receipt, isInStore)
-            for object in objects.updated { settle(object, isInStore) }
-            for object in objects.unchanged { settleUnchanged(object) }
-            for object in objects.deleted { object.state.subtract([.inserted, .updated, .deleted, .propagated]) }
+            objects.updated.forEachBorrowed { settle($0, isInStore) }
+            objects.unchanged.forEachBorrowed { settleUnchanged($0) }
+            objects.deleted.forEachBorrowed { $0.state.subtract([.inserted, .updated, .deleted, .propagated]) }
         }
         tracker.removeAll()
         unlockObjects()
@@ -127,15 +126,15 @@ extension NSManagedObjectContext {
         // From here on the save is over: who is told may change objects and save again.
         isSaving = false
         for objects in groups {
-            for object in objects.inserted { object.didSave() }
-            for object in objects.updated { object.didSave() }
-            for object in objects.unchanged { object.didSave() }
-            for object in objects.deleted { object.didSave() }
+            objects.inserted.forEachBorrowed { $0.didSave() }
+            objects.updated.forEachBorrowed { $0.didSave() }
+            objects.unchanged.forEachBorrowed { $0.didSave() }
+            objects.deleted.forEachBorrowed { $0.didSave() }
         }
         announce(groups)
         announceIDs(groups)
         tellFollowers(saved.freezer.changes, saved.receipt, parent)
-        for objects in groups { for object in objects.deleted { dismiss(object) } }
+        for objects in groups { objects.deleted.forEachBorrowed { dismiss($0) } }
     }
 
     /// A deleted object leaves once everybody was told: until then its relationships can be read.
@@ -148,7 +147,7 @@ extension NSManagedObjectContext {
         guard !objects.inserted.isEmpty else { return }
         let scope = registry.scope(of: objects.scope.entity, store: receipt.store)
         objects.scope.identity?.move(objects.inserted, to: scope, keys: receipt.insertedKeys)
-        for object in objects.inserted { settle(object, isInStore) }
+        objects.inserted.forEachBorrowed { settle($0, isInStore) }
     }
 
     /// A row that was not written, because its changes came to nothing, is dropped for the one it was copied from.

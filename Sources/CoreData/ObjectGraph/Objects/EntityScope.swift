@@ -7,6 +7,8 @@
     /// The coordinator's number of the store; 0 before one is chosen.
     let store: Int32
     let shape: EntityShape
+    /// The row of a new object, which the shape keeps.
+    let defaults: Unmanaged<OwnRow>
     let entity: NSEntityDescription
     /// The index of the root entity: keys are unique below it.
     let root: Int
@@ -24,12 +26,16 @@
     let construction: ManagedObjectConstruction
     /// Whether validation is more than mandatory values and numbers: predicates, counts, rules of the class.
     let validatesMore: Bool
+    /// Whether a delete has to look at relationships: some delete rule is another than No Action, or Deny.
+    let propagatesDeletes: Bool
+    let deniesDeletes: Bool
 
     init(registry: ObjectRegistry?, identity: IdentityTable?, store: Int32, shape: EntityShape) {
         self.registry = registry
         self.identity = identity
         self.store = store
         self.shape = shape
+        defaults = Unmanaged.passUnretained(shape.defaults)
         entity = shape.entity
         root = shape.entity.rootEntity.index
         entityIndex = Int32(shape.entity.index)
@@ -39,6 +45,9 @@
         objectClass = NSManagedObject.objectClass(for: shape.entity)
         construction = ManagedObjectConstruction(entity: shape.entity)
         validatesMore = !shape.restricted.isEmpty || shape.limitsToManys || OverrideProbe.overridesValidateValue(objectClass)
+        let rules = (shape.toManys + shape.toOnes.compactMap { $0 }).map(\.deleteRule)
+        propagatesDeletes = rules.contains { $0 != .noActionDeleteRule }
+        deniesDeletes = rules.contains(.denyDeleteRule)
     }
 
     var context: NSManagedObjectContext? { registry?.context }

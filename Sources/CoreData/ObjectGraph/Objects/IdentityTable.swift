@@ -55,7 +55,7 @@ final class IdentityTable {
 
     func insert(_ objects: ArraySlice<NSManagedObject>) {
         mutex.lock()
-        for object in objects { list(object) }
+        objects.withUnsafeBufferPointer { $0.forEachBorrowed { list($0) } }
         mutex.unlock()
     }
 
@@ -68,14 +68,18 @@ final class IdentityTable {
 
     /// Gives objects of this table their keys in another, or here.
     func move(_ objects: ContiguousArray<NSManagedObject>, to scope: EntityScope, keys: ContiguousArray<Int64>) {
+        let target = scope.identity
+        var next = keys.startIndex
         mutex.lock()
-        for index in objects.indices where objects[index].key != keys[index] {
-            let object = objects[index]
+        objects.forEachBorrowed { object in
+            let key = keys[next]
+            next += 1
+            if object.key == key { return }
             unlist(object)
             object.scope = scope
-            object.key = keys[index]
+            object.key = key
             object.existingExtras?.objectID = nil
-            scope.identity?.list(object)
+            target?.list(object)
         }
         mutex.unlock()
     }

@@ -77,5 +77,7 @@ extension NSManagedObject {
 
     final var existingExtras: ObjectExtras? { state.contains(.extras) ? unsafeDowncast(owner, to: ObjectExtras.self) : nil }
 
-    final var registeredContext: NSManagedObjectContext? { state.contains(.detached) ? nil : scope.context }
+    final var registeredContext: NSManagedObjectContext? {
+        state.contains(.detached) ? nil : scopeReference._withUnsafeGuaranteedRef { $0.context }
+    }
 }

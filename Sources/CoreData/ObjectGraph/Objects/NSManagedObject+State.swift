@@ -49,13 +49,12 @@ extension NSManagedObject {
     }
 
     /// The changed slots whose values differ from the committed row.
-    final var effectiveChanges: SlotMask {
-        let changes = changedSlots
-        guard !changes.isEmpty, let base = committedRow else { return changes }
-        let row = currentRow
-        var effective = SlotMask()
-        changes.forEach { if !row.equals(base, at: $0) { effective.insert($0) } }
-        return effective
+    final var effectiveChanges: SlotMask { changes(from: committedRow) }
+
+    /// The changed slots whose values differ from those of the committed row.
+    final func changes(from committed: Row?) -> SlotMask {
+        guard let committed else { return changedSlots }
+        return currentRow.differences(from: committed, among: changedSlots)
     }
 
     final func forEachChangedToMany(_ body: (Int, ToManyContents) -> Void) {

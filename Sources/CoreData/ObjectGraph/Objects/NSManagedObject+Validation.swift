@@ -186,6 +186,7 @@ extension NSManagedObject {
 
     /// Deny: an object at the other end that is not deleted too stands in the way.
     final func validateDeletion() throws {
+        if scopeReference._withUnsafeGuaranteedRef({ !$0.deniesDeletes }) { return }
         var errors: [any Error] = []
         for (index, relationship) in scope.shape.toManys.enumerated() where relationship.deleteRule == .denyDeleteRule {
             if members(of: index).contains(where: { !$0.isDeleted }) { errors.append(denied(relationship)) }

@@ -51,7 +51,7 @@ extension NSManagedObject {
     /// Makes the row writable, notes the change, and gives the slot's place.
     @inline(__always) private func prepareToWrite(_ slot: Int) -> UnsafeMutableRawPointer {
         checkQueue()
-        if state.intersection(.writeMask) != .writable { prepareRow() }
+        if state.intersection(.writeMask) != .writable { prepareRow(toSet: slot) }
         if slot < 31 { changed |= 1 &<< UInt32(truncatingIfNeeded: slot) } else { noteHighChange(slot) }
         return scopeReference._withUnsafeGuaranteedRef { row + Int($0.ownOffsets[slot]) }
     }
@@ -62,15 +62,17 @@ extension NSManagedObject {
     }
 
     /// Fires a fault, takes an own row, tells the context.
-    @inline(never) private func prepareRow() {
+    @inline(never) private func prepareRow(toSet slot: Int) {
         if state.contains(.fault) { fire() }
-        if !state.contains(.ownRow) || state.contains(.sharedRow) { takeOwnRow() }
+        if !state.contains(.ownRow) || state.contains(.sharedRow) { takeOwnRow(toSet: slot) }
         noteChange()
     }
 
     /// Copies the row, so that nobody else sees what is written; what was committed stays as the base of the changes.
-    final func takeOwnRow() {
-        let copy = OwnRow.copy(of: currentRow)
+    ///
+    /// - Parameter slot: one that the caller sets before anybody reads it.
+    final func takeOwnRow(toSet slot: Int = -1) {
+        let copy = OwnRow.copy(of: currentRow, replacing: slot)
         if state.contains(.unsavedRow) { copy.base = own.base }
         setRow(Row(copy))
         state.subtract([.sharedRow, .unsavedRow])

@@ -43,9 +43,9 @@ open class NSManagedObject: NSObject {
             return
         }
         if let context {
-            let scope = context.scopeForInsertion(of: entity)
-            let own = scope.shape.defaults.copy(keepsBase: false)
-            (row, owner, scopeReference) = (own.bytes, own, Unmanaged.passRetained(scope))
+            scopeReference = context.scopeForInsertion(of: entity).retain()
+            let own = scopeReference._withUnsafeGuaranteedRef { $0.defaults._withUnsafeGuaranteedRef { $0.copy(keepsBase: false) } }
+            (row, owner) = (own.bytes, own)
             (key, state) = (context.nextTemporaryKey(), [.ownRow, .registered])
             super.init()
             context.enter(self)

@@ -10,9 +10,9 @@ final class ObjectRegistry: @unchecked Sendable {
     // Zeroed by the context's deinit before its memory goes; read on the context's queue only, while the context is alive.
     nonisolated(unsafe) private(set) unowned(unsafe) var context: NSManagedObjectContext?
     /// By store number, then by root entity.
-    private var tables: [[IdentityTable?]] = []
+    @exclusivity(unchecked) private var tables: [[IdentityTable?]] = []
     /// By store number, then by entity.
-    private var scopes: [[EntityScope?]] = []
+    @exclusivity(unchecked) private var scopes: [[EntityScope?]] = []
     private let entityCount: Int
 
     init(context: NSManagedObjectContext, model: NSManagedObjectModel) {

@@ -45,8 +45,10 @@ final class RowReader {
     @inline(__always) private func add(_ values: some RowValues) throws {
         let next = Int(truncatingIfNeeded: sqlite3_value_int64(values.value(first + 1)))
         if next != number || batch.unsafelyUnwrapped.isFull { try turn(to: next) }
-        // Both were set by the first turn.
-        decode(values, plan.unsafelyUnwrapped, into: batch.unsafelyUnwrapped)
+        // Both were set by the first turn, and the reader keeps them until the next.
+        Unmanaged.passUnretained(plan.unsafelyUnwrapped)._withUnsafeGuaranteedRef { plan in
+            Unmanaged.passUnretained(batch.unsafelyUnwrapped)._withUnsafeGuaranteedRef { decode(values, plan, into: $0) }
+        }
     }
 
     /// Gives out the batch so far and begins another: of the next entity, or a larger one of the same.

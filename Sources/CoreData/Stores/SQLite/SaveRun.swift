@@ -21,8 +21,9 @@ final class SaveRun {
     private(set) var keys = KeyForwarding()
     /// For each group, in order.
     private(set) var insertedKeys: [ContiguousArray<Int64>] = []
+    /// For each group, in order: the versions of its updated rows, 0 where only the store knows it.
+    private var updatedVersions: [ContiguousArray<Int32>] = []
     private var conflicts: [RowConflict] = []
-    private var updatedRows: [RowCache.Saved] = []
     private var published: [() -> Void] = []
     /// The rows that got a place at the end of an ordered relationship, and the slot of the place.
     private var placed: [(row: OwnRow, slot: Int)] = []
@@ -154,10 +155,9 @@ extension SaveRun {
         writer.begin()
         var parameter: Int32 = 1
         for index in range {
-            let row = group.inserts[index].row.own
-            if !statements.positions.isEmpty { try place(row, statements) }
+            if !statements.positions.isEmpty { try place(group.inserts[index].row.own, statements) }
             sqlite3_bind_int64(statement.handle, parameter, keys[index])
-            parameter = try writer.bind(row, statements.steps, to: statement.handle, from: parameter + 1)
+            parameter = try writer.bind(group.inserts[index].row.bytes, statements.steps, to: statement.handle, from: parameter + 1)
         }
         try statement.run()
     }
@@ -188,61 +188,68 @@ extension SaveRun {
 
 extension SaveRun {
     private func update(_ group: ChangeSet.Group, _ writer: StatementWriter) throws {
+        var versions = ContiguousArray<Int32>(repeating: 0, count: group.updates.count)
+        defer { updatedVersions.append(versions) }
         guard !group.updates.isEmpty else { return }
         let statements = statements(group.entity)
-        var current: (slots: SlotMask, statement: Statement, steps: ContiguousArray<StatementWriter.Step>)?
+        let mayBeBehind = !store.cache.knowsNothingNewer(than: group.updates, root: statements.root)
+        var current: PreparedUpdate?
         var unread: [Int64] = []
-        for update in group.updates {
-            guard let base = update.base else { unread.append(update.key); continue }
-            guard let version = try version(of: base, update.key, group) else { continue }
-            if current?.slots != update.slots {
-                let (sql, steps) = statements.update(update.slots)
-                current = (update.slots, try connection.cached(sql), steps)
+        for index in group.updates.indices {
+            let key = group.updates[index].key
+            guard let known = group.updates[index].base?.version else {
+                unread.append(key)
+                continue
+            }
+            if known != 0, mayBeBehind, noteNewerCachedRow(group.updates[index], group, statements) { continue }
+            guard let version = known != 0 ? known : try versionInStore(key, group) else { continue }
+            if current?.slots != group.updates[index].slots {
+                current?.statement.resetAndClear()
+                current = try PreparedUpdate(group.updates[index].slots, statements, connection)
             }
             // Set just above.
-            let (_, statement, steps) = current!
-            try run(update, version, group, statement, steps, statements, writer)
+            try run(group, index, version, current.unsafelyUnwrapped, statements, writer)
+            versions[index] = version + 1
         }
         current?.statement.resetAndClear()
         try touch(unread, group, statements)
     }
 
+    /// The statement that writes some slots of one row.
+    private final class PreparedUpdate {
+        let slots: SlotMask
+        let statement: Statement
+        let steps: ContiguousArray<StatementWriter.Step>
+
+        init(_ slots: SlotMask, _ statements: SaveStatements, _ connection: Connection) throws {
+            let (sql, steps) = statements.update(slots)
+            (self.slots, self.steps) = (slots, steps)
+            statement = try connection.cached(sql)
+        }
+    }
+
     @inline(__always)
     private func run(
-        _ update: ChangeSet.Update,
-        _ version: Int32,
         _ group: ChangeSet.Group,
-        _ statement: Statement,
-        _ steps: ContiguousArray<StatementWriter.Step>,
+        _ index: Int,
+        _ version: Int32,
+        _ prepared: PreparedUpdate,
         _ statements: SaveStatements,
         _ writer: StatementWriter
     ) throws {
         writer.begin()
-        let row = update.row.own
-        if !statements.positions.isEmpty { try place(row, statements) }
-        let next = try writer.bind(row, steps, to: statement.handle, from: 1)
-        sqlite3_bind_int64(statement.handle, next, Int64(version) + 1)
-        sqlite3_bind_int64(statement.handle, next + 1, update.key)
-        sqlite3_bind_int64(statement.handle, next + 2, Int64(version))
+        let (key, handle) = (group.updates[index].key, prepared.statement.handle)
+        if !statements.positions.isEmpty { try place(group.updates[index].row.own, statements) }
+        let next = try writer.bind(group.updates[index].row.bytes, prepared.steps, to: handle, from: 1)
+        sqlite3_bind_int64(handle, next, Int64(version) + 1)
+        sqlite3_bind_int64(handle, next + 1, key)
+        sqlite3_bind_int64(handle, next + 2, Int64(version))
         do {
-            try statement.run()
+            try prepared.statement.run()
         } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
-            throw constraintError(error, group, update.key)
+            throw constraintError(error, group, key)
         }
-        if connection.changes == 0 { return try noteStoreConflict(group, update.key, version) }
-        updatedRows.append(
-            RowCache.Saved(row: update.row, key: update.key, version: version + 1, root: statements.root)
-        )
-    }
-
-    /// The version that a row must have to be updated; nil after noting a conflict.
-    @inline(__always)
-    private func version(of base: Row, _ key: Int64, _ group: ChangeSet.Group) throws -> Int32? {
-        let (version, root) = (base.version, group.entity.rootEntity.index)
-        if version == 0 { return try versionInStore(key, group) }
-        guard let cached = newerCachedRow(root, key, base) else { return version }
-        note(group, key, cached, version, isStoreAhead: false)
-        return nil
+        if connection.changes == 0 { try noteStoreConflict(group, key, version) }
     }
 
     /// For changes to a row that a child context had saved before and that no store knows: there is nothing to measure them against.
@@ -269,26 +276,23 @@ extension SaveRun {
         var unread: [Int64] = []
         // Keys whose rows were read in one version: mostly all of them.
         var (keys, version): ([Int64], Int32) = ([], 0)
-        for delete in group.deletes {
-            guard let base = delete.base, base.version != 0 else {
-                unread.append(delete.key)
+        let mayBeBehind = !store.cache.knowsNothingNewer(than: group.deletes, root: statements.root)
+        for index in group.deletes.indices {
+            let key = group.deletes[index].key
+            guard let known = group.deletes[index].base?.version, known != 0 else {
+                unread.append(key)
                 continue
             }
-            if let cached = newerCachedRow(statements.root, delete.key, base) {
-                note(group, delete.key, cached, base.version, isStoreAhead: false)
-                continue
+            if mayBeBehind, noteNewerCachedRow(group.deletes[index], group, statements) { continue }
+            if known != version || keys.count == SaveStatements.rowsPerDelete {
+                try delete(keys, version, group, statements)
+                keys.removeAll(keepingCapacity: true)
+                version = known
             }
-            if base.version != version || keys.count == SaveStatements.rowsPerDelete {
-                try self.delete(keys, version, group, statements)
-                (keys, version) = ([], base.version)
-            }
-            keys.append(delete.key)
+            keys.append(key)
         }
-        try self.delete(keys, version, group, statements)
+        try delete(keys, version, group, statements)
         try deleteUnread(unread, statements)
-        let (cache, root) = (store.cache, group.entity.rootEntity.index)
-        let deleted = group.deletes.map(\.key)
-        published.append { cache.forget(root: root, keys: deleted) }
     }
 
     private func delete(_ keys: [Int64], _ version: Int32, _ group: ChangeSet.Group, _ statements: SaveStatements) throws {
@@ -314,10 +318,12 @@ extension SaveRun {
 }
 
 extension SaveRun {
-    private func newerCachedRow(_ root: Int, _ key: Int64, _ base: Row) -> Row? {
-        if store.cache.isNewest(base, root: root, key: key) { return nil }
-        guard let cached = store.cache.row(root: root, key: key), cached.version > base.version else { return nil }
-        return cached
+    /// Notes a conflict where the cache has a newer row than the change is measured against.
+    private func noteNewerCachedRow(_ change: some MeasuredChange, _ group: ChangeSet.Group, _ statements: SaveStatements) -> Bool {
+        guard let base = change.base, let cached = store.cache.row(root: statements.root, key: change.key), cached.version > base.version
+        else { return false }
+        note(group, change.key, cached, base.version, isStoreAhead: false)
+        return true
     }
 
     private func checkLocks(_ group: ChangeSet.Group) throws {
@@ -358,10 +364,12 @@ extension SaveRun {
             completeReferences(group.inserts.lazy.map(\.row), group.entity)
             completeReferences(group.updates.lazy.map(\.row), group.entity)
         }
-        for ((_, group), keys) in zip(changes.groups, insertedKeys) {
-            store.cache.publish(inserts: group.inserts, keys: keys, root: group.entity.rootEntity.index)
+        for (index, (_, group)) in changes.groups.enumerated() {
+            let root = group.entity.rootEntity.index
+            store.cache.publish(inserts: group.inserts, keys: insertedKeys[index], root: root)
+            store.cache.publish(updates: group.updates, versions: updatedVersions[index], root: root)
+            store.cache.forget(root: root, deletes: group.deletes)
         }
-        store.cache.publish(updatedRows)
         for publish in published { publish() }
         store.didWriteMetadata()
     }

@@ -46,7 +46,12 @@ final class SaveStatements {
         let columns = columns
         steps = ContiguousArray(
             shape.layout.slots.indices.filter { !columns[$0].isEmpty }.map {
-                StatementWriter.Step(slot: $0, kind: shape.layout.kinds[$0], hasEntityColumn: columns[$0].count > 1)
+                StatementWriter.Step(
+                    slot: $0,
+                    offset: Int(shape.layout.ownOffsets[$0]),
+                    kind: shape.layout.kinds[$0],
+                    hasEntityColumn: columns[$0].count > 1
+                )
             }
         )
         let names = (["Z_PK", "Z_ENT", "Z_OPT"] + columns.joined()).joined(separator: ", ")

@@ -10,6 +10,8 @@ final class StatementWriter {
 
     struct Step {
         let slot: Int
+        /// Where the slot lies in an own row.
+        let offset: Int
         let kind: SlotKind
         /// Whether a column for the target's entity follows.
         let hasEntityColumn: Bool
@@ -35,14 +37,23 @@ final class StatementWriter {
     /// A new run of the statement: what was bound for the one before is not needed any more.
     @inline(__always) func begin() { used = 0 }
 
-    /// Binds the slots of a row from parameter `index` on; the next free parameter is returned.
+    /// Binds the slots of an own row, by its bytes, from parameter `index` on; the next free parameter is returned.
     @inline(__always)
-    func bind(_ row: OwnRow, _ steps: ContiguousArray<Step>, to handle: OpaquePointer, from index: Int32) throws -> Int32 {
+    func bind(_ bytes: UnsafeMutableRawPointer, _ steps: ContiguousArray<Step>, to handle: OpaquePointer, from index: Int32) throws -> Int32
+    {
+        try steps.withUnsafeBufferPointer { try bind(bytes, $0, to: handle, from: index) }
+    }
+
+    @inline(__always)
+    private func bind(
+        _ bytes: UnsafeMutableRawPointer,
+        _ steps: UnsafeBufferPointer<Step>,
+        to handle: OpaquePointer,
+        from index: Int32
+    ) throws -> Int32 {
         var index = index
-        let bytes = row.bytes
-        let offsets = row.layout.ownOffsets
         for step in steps {
-            let place = bytes + Int(offsets[step.slot])
+            let place = bytes + step.offset
             if EntityLayout.isNull(bytes, step.slot) {
                 sqlite3_bind_null(handle, index)
                 if step.hasEntityColumn {
@@ -52,8 +63,7 @@ final class StatementWriter {
             } else {
                 switch step.kind {
                 case .string:
-                    // A string slot that is not null holds a string.
-                    bindText(place.assumingMemoryBound(to: String?.self).pointee.unsafelyUnwrapped, handle, index)
+                    bindText(place.assumingMemoryBound(to: String?.self), handle, index)
                 case .int16, .int32, .int64, .boolean, .position: sqlite3_bind_int64(handle, index, place.load(as: Int64.self))
                 case .double, .date: sqlite3_bind_double(handle, index, place.load(as: Double.self))
                 case .float: sqlite3_bind_double(handle, index, Double(place.load(as: Float.self)))
@@ -69,9 +79,10 @@ final class StatementWriter {
         return index
     }
 
-    @inline(__always) private func bindText(_ text: String, _ handle: OpaquePointer, _ index: Int32) {
-        var text = text
-        text.withUTF8 { bytes in
+    @inline(__always) private func bindText(_ text: UnsafeMutablePointer<String?>, _ handle: OpaquePointer, _ index: Int32) {
+        // A string slot that is not null holds a string. It is read in place, which costs no reference count; `withUTF8` writes only to
+        // strings that are not UTF-8, and on Linux there are none.
+        text.pointee!.withUTF8 { bytes in
             if used + bytes.count <= Self.arenaSize {
                 let copy = arena + used
                 // An empty string may have no address; any will do.

@@ -13,11 +13,17 @@ struct ColumnStep: Equatable, Sendable {
 }
 
 /// How a row of one entity is read from a result row.
-struct ColumnPlan: Sendable {
+final class ColumnPlan: Sendable {
     let entity: NSEntityDescription
     let shape: EntityShape
     /// In the order of the slots. Positions in ordered relationships are not read.
     let steps: [ColumnStep]
+
+    init(entity: NSEntityDescription, shape: EntityShape, steps: [ColumnStep]) {
+        self.entity = entity
+        self.shape = shape
+        self.steps = steps
+    }
 }
 
 /// The columns that a statement selects for the rows of an entity: the key, the entity number and the version, then every stored column of
