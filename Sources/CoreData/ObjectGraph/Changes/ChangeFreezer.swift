@@ -22,8 +22,10 @@ struct ChangeFreezer {
     /// Whether the changes go to stores, which may write into the rows that they get.
     private let isForStores: Bool
 
-    init(_ objects: ContiguousArray<NSManagedObject>, locked: [NSManagedObject], isForStores: Bool) {
+    init(_ tracker: ChangeTracker, locked: [NSManagedObject], isForStores: Bool) {
         self.isForStores = isForStores
+        let objects = tracker.objects
+        if locked.isEmpty, passesOn(tracker.received, objects) { return }
         makeRoom(for: objects)
         objects.forEachBorrowed { if !$0.state.isDisjoint(with: .pending) { noteToManys(of: $0) } }
         // Places come first: a member's place may be a slot of its own row, which is frozen below.
@@ -33,6 +35,30 @@ struct ChangeFreezer {
         objects.forEachBorrowed { freeze($0) }
         guard isForStores else { return }
         for object in locked where object.state.isDisjoint(with: .pending) { freezeLock(object) }
+    }
+
+    /// Takes the rows as a child has handed them over, if they are all that there is to save and nobody has touched them since.
+    private mutating func passesOn(_ received: ContiguousArray<ChangeSet.Insert>, _ objects: ContiguousArray<NSManagedObject>) -> Bool {
+        guard let scope = objects.first?.scope, received.count == objects.count,
+            !isForStores || scope.shape.layout.referenceSlots.isEmpty
+        else { return false }
+        for index in objects.indices where !isUntouched(objects, index, received[index], scope) { return false }
+        groups = [Objects(scope: scope, inserted: objects)]
+        changes.groups = [ChangeSet.Group(entity: scope.entity, store: scope.store, inserts: received)]
+        return true
+    }
+
+    @inline(__always)
+    private func isUntouched(
+        _ objects: ContiguousArray<NSManagedObject>,
+        _ index: Int,
+        _ insert: ChangeSet.Insert,
+        _ scope: EntityScope
+    ) -> Bool {
+        let flags: ObjectState = [.inserted, .deleted, .unsavedRow, .extras]
+        return objects[index].state.intersection(flags) == [.inserted, .unsavedRow] && objects[index].row == insert.row.bytes
+            && objects[index].key == insert.key && objects[index].scopeReference.toOpaque() == Unmanaged.passUnretained(scope).toOpaque()
+            && (!isForStores || (insert.key > 0 && EntityLayout.key(insert.row.bytes) == insert.key))
     }
 
     /// Makes the groups, with room for what comes: growing them costs more than counting.
@@ -94,8 +120,10 @@ struct ChangeFreezer {
 
     /// Whether a store would have to write more than a version into the object's row, which came from another context that may be reading it.
     private func isIncomplete(_ object: NSManagedObject) -> Bool {
-        let (row, shape) = (object.currentRow, object.scope.shape)
-        if row.key != object.key || object.key < 0 { return true }
+        if object.key < 0 || EntityLayout.key(object.row) != object.key { return true }
+        let shape = object.scope.shape
+        if shape.layout.referenceSlots.isEmpty { return false }
+        let row = object.currentRow
         return shape.layout.referenceSlots.contains { slot in
             guard let reference = row.reference(slot) else { return false }
             return reference.key < 0 || shape.positionSlots[slot].map(row.isNull) == true

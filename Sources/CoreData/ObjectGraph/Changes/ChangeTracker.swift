@@ -17,6 +17,8 @@ final class ChangeTracker {
     @exclusivity(unchecked) private(set) var arrived: ContiguousArray<NSManagedObject> = []
     /// Told of the first change of an event: for a main-queue context, whose events may end with the turn.
     @exclusivity(unchecked) var turn: MainTurn?
+    /// The rows of the first objects in the list, as a child has handed them over: a save passes them on where nothing has changed since.
+    @exclusivity(unchecked) private(set) var received: ContiguousArray<ChangeSet.Insert> = []
     /// How many objects have something for the next save.
     @exclusivity(unchecked) private(set) var pendingCount = 0
 
@@ -29,6 +31,18 @@ final class ChangeTracker {
     func noteInsertion(of object: NSManagedObject) {
         mark(object, as: .inserted)
         touch(object)
+    }
+
+    /// New objects came from a child, with the rows that are in `inserts`.
+    ///
+    /// - Precondition: nothing has been noted of any of the objects.
+    func noteInsertions(of new: ContiguousArray<NSManagedObject>, as inserts: ContiguousArray<ChangeSet.Insert>) {
+        new.forEachBorrowed { $0.state.formUnion([.inserted, .listed, .touched]) }
+        pendingCount += new.count
+        if touched.isEmpty { turn?.changesBegan() }
+        // Into empty lists nothing is copied.
+        if objects.isEmpty { (objects, received) = (new, inserts) } else { objects += new }
+        if touched.isEmpty { touched = new } else { touched += new }
     }
 
     func noteDeletion(of object: NSManagedObject) {
@@ -101,6 +115,7 @@ final class ChangeTracker {
         objects.forEachBorrowed { $0.state.remove(.listed) }
         touched.forEachBorrowed { $0.state.remove(.touched) }
         (objects, touched, unpropagated, refreshed, arrived, deletedInsertions) = ([], [], [], [], [], [])
+        received = []
         pendingCount = 0
     }
 

@@ -65,15 +65,15 @@ extension ChangeReception {
     }
 
     private mutating func takeNew(_ inserts: ContiguousArray<ChangeSet.Insert>, _ scope: EntityScope) {
-        let objects = inserts.map { insert in
-            Construction.make(scope, insert.row, key: insert.key, state: [.registered, .ownRow, .sharedRow, .unsavedRow])
+        var objects = ContiguousArray<NSManagedObject>()
+        objects.reserveCapacity(inserts.count)
+        for insert in inserts {
+            objects.append(Construction.make(scope, insert.row, key: insert.key, state: [.registered, .ownRow, .sharedRow, .unsavedRow]))
         }
-        scope.identity?.insert(objects[...])
-        let (references, tracker) = (scope.shape.layout.referenceSlots, context.tracker)
-        for object in objects {
-            tracker.noteInsertion(of: object)
-            if !references.isEmpty { noteReferences(object, references) }
-        }
+        scope.identity?.insert(objects)
+        context.tracker.noteInsertions(of: objects, as: inserts)
+        let references = scope.shape.layout.referenceSlots
+        if !references.isEmpty { for object in objects { noteReferences(object, references) } }
         if context.retainsObjects { context.retained.formUnion(objects) }
     }
 

@@ -47,7 +47,7 @@ extension NSManagedObjectContext {
         guard let incoming else { return }
         self.incoming = nil
         incoming.catchUp()
-        let changes = ChangeFreezer(incoming.tracker.objects, locked: [], isForStores: false).changes
+        let changes = ChangeFreezer(incoming.tracker, locked: [], isForStores: false).changes
         do {
             try receive(changes)
         } catch {

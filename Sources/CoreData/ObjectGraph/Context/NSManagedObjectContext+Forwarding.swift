@@ -52,9 +52,15 @@ extension NSManagedObjectContext {
 
     /// The new objects without permanent keys, by scope.
     private func temporaryInsertions() -> [ContiguousArray<NSManagedObject>] {
+        let objects = tracker.objects
+        if let scope = objects.first?.scopeReference.toOpaque() {
+            var isUniform = true
+            objects.forEachBorrowed { isUniform = isUniform && Self.isTemporaryInsertion($0) && $0.scopeReference.toOpaque() == scope }
+            if isUniform { return [objects] }
+        }
         var groups: [ContiguousArray<NSManagedObject>] = []
         var latest = 0
-        for object in tracker.objects where object.key < 0 && object.state.intersection([.inserted, .deleted]) == .inserted {
+        for object in objects where Self.isTemporaryInsertion(object) {
             if latest >= groups.count || groups[latest][0].scope !== object.scope {
                 latest = groups.firstIndex { $0[0].scope === object.scope } ?? groups.count
                 if latest == groups.count { groups.append([]) }
@@ -64,13 +70,22 @@ extension NSManagedObjectContext {
         return groups
     }
 
+    @inline(__always) private static func isTemporaryInsertion(_ object: NSManagedObject) -> Bool {
+        object.key < 0 && object.state.intersection([.inserted, .deleted]) == .inserted
+    }
+
     private func take(_ keys: (store: Int32, first: Int64), _ objects: ContiguousArray<NSManagedObject>, _ scope: EntityScope) {
         let permanent = registry.scope(of: scope.entity, store: keys.store)
-        for (offset, object) in objects.enumerated() {
-            let key = keys.first + Int64(offset)
-            forwarding.insert(RowReference(key: key, entity: permanent.entityIndex, store: permanent.store), for: object.key)
+        let mayBeReferredTo = registry.hasRelationships
+        var key = keys.first
+        objects.forEachBorrowed { object in
+            // What nobody refers to, and whose ID nobody has asked for, is known by its new key alone.
+            if mayBeReferredTo || object.state.contains(.extras) {
+                forwarding.insert(RowReference(key: key, entity: permanent.entityIndex, store: permanent.store), for: object.key)
+            }
             // The row says its key too, so that the store need not write it there.
-            if !object.state.contains(.sharedRow) { object.own.bytes.storeBytes(of: key, as: Int64.self) }
+            if !object.state.contains(.sharedRow) { object.row.storeBytes(of: key, as: Int64.self) }
+            key += 1
         }
         if hasHadChildren { noteForwardings(of: objects, keys.first, permanent) }
         scope.identity?.move(objects, to: permanent, keys: ContiguousArray(keys.first..<keys.first + Int64(objects.count)))
@@ -86,7 +101,7 @@ extension NSManagedObjectContext {
 
     /// References that were set before their targets got permanent IDs become permanent too.
     func forwardReferences() {
-        guard !forwarding.isEmpty || followedForwardings > 0 else { return }
+        guard registry.hasRelationships, !forwarding.isEmpty || followedForwardings > 0 else { return }
         for object in tracker.objects where object.state.intersection([.ownRow, .sharedRow]) == .ownRow {
             for slot in object.scope.shape.layout.referenceSlots {
                 guard let reference = object.currentRow.reference(slot), reference.key < 0 else { continue }

@@ -28,9 +28,11 @@ extension NSManagedObjectContext {
 
     /// `willSave` on every object with changes, and again on those that change meanwhile, until none does.
     private func prepareObjects() {
-        // A hook may add objects, which are asked in the next round.
-        let asked = tracker.objects
-        asked.forEachBorrowed { if !$0.state.isDisjoint(with: .pending) { $0.willSave() } }
+        if registry.saveHooks.contains(.willSave) {
+            // A hook may add objects, which are asked in the next round.
+            let asked = tracker.objects
+            asked.forEachBorrowed { if !$0.state.isDisjoint(with: .pending) { $0.willSave() } }
+        }
         for _ in 0..<Self.maximumRounds {
             let changed = tracker.touched
             if changed.isEmpty && tracker.unpropagated.isEmpty { return }
@@ -52,7 +54,7 @@ extension NSManagedObjectContext {
             try validateObjects()
             takePooledKeys(parent)
             forwardReferences()
-            let freezer = ChangeFreezer(tracker.objects, locked: lockedObjects, isForStores: parent.isStoreSide)
+            let freezer = ChangeFreezer(tracker, locked: lockedObjects, isForStores: parent.isStoreSide)
             do {
                 let receipt = try hand(freezer.changes, to: parent)
                 receipt.publish()
@@ -99,7 +101,7 @@ extension NSManagedObjectContext {
                 if object.state.contains(.deleted) {
                     try object.validateForDelete()
                 } else if object.state.contains(.inserted) {
-                    try object.validateForInsert()
+                    if !wasValidatedBelow(object) { try object.validateForInsert() }
                 } else if object.state.contains(.updated) {
                     try object.validateForUpdate()
                 }
@@ -108,6 +110,12 @@ extension NSManagedObjectContext {
             }
         }
         try ValidationErrors.throwIfAny(errors)
+    }
+
+    /// Whether a child has checked the very row by the same rules.
+    @inline(__always) private func wasValidatedBelow(_ object: NSManagedObject) -> Bool {
+        object.state.contains(.unsavedRow)
+            && object.scopeReference._withUnsafeGuaranteedRef { !$0.validatesMore && !$0.saveHooks.contains(.validateForInsert) }
     }
 
     /// The changes are in the store: objects get their keys, rows count as committed, and everybody is told.
@@ -125,7 +133,7 @@ extension NSManagedObjectContext {
         if !forwarding.isEmpty { forwarding = KeyForwarding() }
         // From here on the save is over: who is told may change objects and save again.
         isSaving = false
-        for objects in groups {
+        for objects in groups where objects.scope.saveHooks.contains(.didSave) {
             objects.inserted.forEachBorrowed { $0.didSave() }
             objects.updated.forEachBorrowed { $0.didSave() }
             objects.unchanged.forEachBorrowed { $0.didSave() }

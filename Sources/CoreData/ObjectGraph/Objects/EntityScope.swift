@@ -26,6 +26,8 @@
     let construction: ManagedObjectConstruction
     /// Whether validation is more than mandatory values and numbers: predicates, counts, rules of the class.
     let validatesMore: Bool
+    /// The hooks around a save that the class overrides.
+    let saveHooks: SaveHooks
     /// Whether a delete has to look at relationships: some delete rule is another than No Action, or Deny.
     let propagatesDeletes: Bool
     let deniesDeletes: Bool
@@ -44,6 +46,7 @@
         batchOffsets = shape.layout.batchOffsets
         objectClass = NSManagedObject.objectClass(for: shape.entity)
         construction = ManagedObjectConstruction(entity: shape.entity)
+        saveHooks = SaveHooks(of: objectClass)
         validatesMore = !shape.restricted.isEmpty || shape.limitsToManys || OverrideProbe.overridesValidateValue(objectClass)
         let rules = (shape.toManys + shape.toOnes.compactMap { $0 }).map(\.deleteRule)
         propagatesDeletes = rules.contains { $0 != .noActionDeleteRule }
@@ -59,5 +62,23 @@
         let made = IDSpace(entity, temporary ? nil : context?.store(numbered: store))
         if temporary { temporaryIDs = made } else if made.store != nil { permanentIDs = made }
         return made
+    }
+}
+
+/// Hooks around a save: what no class of a context overrides need not be called on each of its objects.
+struct SaveHooks: OptionSet {
+    let rawValue: UInt8
+
+    static let willSave = Self(rawValue: 1)
+    static let didSave = Self(rawValue: 1 << 1)
+    static let validateForInsert = Self(rawValue: 1 << 2)
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    init(of objectClass: NSManagedObject.Type) {
+        self = []
+        if OverrideProbe.overridesWillSave(objectClass) { insert(.willSave) }
+        if OverrideProbe.overridesDidSave(objectClass) { insert(.didSave) }
+        if OverrideProbe.overridesValidateForInsert(objectClass) { insert(.validateForInsert) }
     }
 }

@@ -59,6 +59,12 @@ final class IdentityTable {
         mutex.unlock()
     }
 
+    func insert(_ objects: ContiguousArray<NSManagedObject>) {
+        mutex.lock()
+        objects.forEachBorrowed { list($0) }
+        mutex.unlock()
+    }
+
     /// Takes the object out, if it is the one listed under its key.
     @inline(__always) func remove(_ object: NSManagedObject) {
         mutex.lock()

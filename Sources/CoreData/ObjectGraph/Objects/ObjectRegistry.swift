@@ -14,6 +14,10 @@ final class ObjectRegistry: @unchecked Sendable {
     /// By store number, then by entity.
     @exclusivity(unchecked) private var scopes: [[EntityScope?]] = []
     private let entityCount: Int
+    /// Whether any of the context's objects may refer to others.
+    private(set) var hasRelationships = false
+    /// The hooks around a save that any class of the context's objects overrides.
+    private(set) var saveHooks: SaveHooks = []
 
     init(context: NSManagedObjectContext, model: NSManagedObjectModel) {
         self.context = context
@@ -39,6 +43,8 @@ final class ObjectRegistry: @unchecked Sendable {
         tables[row][root] = identity
         let scope = EntityScope(registry: self, identity: identity, store: store, shape: entity.shape)
         scopes[row][column] = scope
+        saveHooks.formUnion(scope.saveHooks)
+        hasRelationships = hasRelationships || !scope.shape.layout.referenceSlots.isEmpty || !scope.shape.toManys.isEmpty
         return scope
     }
 

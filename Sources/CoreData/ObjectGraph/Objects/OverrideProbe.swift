@@ -12,9 +12,27 @@ enum OverrideProbe {
         override func validateValue(_ value: inout Any?, forKey key: String) throws {}
     }
 
+    private class WillSave: NSManagedObject {
+        override func willSave() {}
+    }
+
+    private class DidSave: NSManagedObject {
+        override func didSave() {}
+    }
+
+    private class ValidateForInsert: NSManagedObject {
+        override func validateForInsert() throws {}
+    }
+
     private static let validateValueEntry = entry(of: ValidateValue.self)
+    private static let willSaveEntry = entry(of: WillSave.self)
+    private static let didSaveEntry = entry(of: DidSave.self)
+    private static let validateForInsertEntry = entry(of: ValidateForInsert.self)
 
     static func overridesValidateValue(_ objectClass: NSManagedObject.Type) -> Bool { overrides(validateValueEntry, objectClass) }
+    static func overridesWillSave(_ objectClass: NSManagedObject.Type) -> Bool { overrides(willSaveEntry, objectClass) }
+    static func overridesDidSave(_ objectClass: NSManagedObject.Type) -> Bool { overrides(didSaveEntry, objectClass) }
+    static func overridesValidateForInsert(_ objectClass: NSManagedObject.Type) -> Bool { overrides(validateForInsertEntry, objectClass) }
 
     private static func overrides(_ entry: Int?, _ objectClass: NSManagedObject.Type) -> Bool {
         guard let entry else { return true }
