@@ -30,7 +30,8 @@ struct StoreDatabase: Sendable {
 
     private func openForWriting(_ model: NSManagedObjectModel, _ configurationName: String?) throws -> OpenedDatabase {
         let counter = StatementCounter()
-        let connection = try connect(.readWriteCreate)
+        // NB: a database in memory lets nobody in who only sets up a connection while another one writes.
+        let connection = try place.database?.lock.write { try connect(.readWriteCreate) } ?? connect(.readWriteCreate)
         SQLLog.observe(connection, counter: counter)
         do {
             let pool = try pool(counter)
