@@ -21,10 +21,12 @@ let package = Package(
             dependencies: [
                 "CBaseline",
                 .product(name: "CoreData", package: "CoreData"),
+                .product(name: "CoreDataStack", package: "CoreData"),
+                .product(name: "WordNetData", package: "CoreData"),
+                .product(name: "WordNetStore", package: "CoreData"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            // Our side waits for the engine; its stub stands in.
             swiftSettings: strict
         ),
     ]

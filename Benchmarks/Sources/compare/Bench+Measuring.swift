@@ -18,6 +18,13 @@ extension Bench {
         case .memoryPerObject: try memoryPerObject(side)
         case .growthInsert: try growth { try insert(side, count: $0) }
         case .growthFetch: try growth { try fetch(side, count: $0) }
+        case .importWordNet: try importWordNet(side)
+        case .threeLayers: try layers(side, Song.self)
+        case .threeLayersHooks: try layers(side, HookedSong.self)
+        case .batchImportAlone: try batchImport(fetching: false)
+        case .batchImportWithMain: try batchImport(fetching: true)
+        case .performAndWait: performAndWait()
+        case .awaitPerform: awaitPerform()
         }
     }
 

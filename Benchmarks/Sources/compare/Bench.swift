@@ -7,6 +7,7 @@ final class Bench {
     private let directory: URL
     private var fixtures: [String: URL] = [:]
     private var scratchCount = 0
+    private var knownWordNet: WordNetImport?
 
     init(workload: Workload) throws {
         self.workload = workload
@@ -52,12 +53,20 @@ final class Bench {
         return url
     }
 
-    private func withScratchDirectory<R>(_ body: (URL) throws -> R) throws -> R {
+    func withScratchDirectory<R>(_ body: (URL) throws -> R) throws -> R {
         scratchCount += 1
         let scratch = directory.appendingPathComponent("scratch-\(scratchCount)")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: scratch) }
         return try body(scratch)
+    }
+
+    /// What the import of WordNet needs, made at the first use.
+    func wordNet() throws -> WordNetImport {
+        if let knownWordNet { return knownWordNet }
+        let made = try WordNetImport(in: directory)
+        knownWordNet = made
+        return made
     }
 
     /// Reads the file through a connection that none of the sides has used.

@@ -9,7 +9,9 @@ struct Compare: ParsableCommand {
         discussion: """
             Each round runs ours, the C loop and GRDB in turn; a ratio is the median of the rounds' own ratios. After every \
             round a connection of its own reads the file and compares it with what ought to be there; a difference ends the run. \
-            memory-per-object is in bytes, growth-… is how many times longer four times the objects take.
+            memory-per-object is in bytes, growth-… is how many times longer four times the objects take. three-layers… and \
+            batch-import-with-main stand beside our own direct work instead of the C loop's; the latter and the calls at the end \
+            are in time by the clock on the wall.
             """
     )
 
@@ -34,15 +36,22 @@ struct Compare: ParsableCommand {
     private func reports(of bench: Bench) throws -> [Report] {
         let workload = bench.workload
         let sides = Sides(ours: makeOurSide(workload), raw: RawSide(workload: workload), grdb: GRDBSide(workload: workload))
-        return try (only.isEmpty ? Operation.allCases : only).map { operation in
+        return try operations.map { operation in
             log("\(operation.rawValue) …")
             return Report(try Series(operation, in: bench, sides: sides, rounds: rounds ?? (quick ? 1 : 5)))
         }
     }
 
+    private var operations: [Operation] {
+        let all = only.isEmpty ? Operation.allCases.filter { $0 != .batchImportAlone } : only
+        guard all.contains(.importWordNet), !WordNetImport.isPossible else { return all }
+        log("import-wordnet is left out: there is no WordNet in \(WordNetImport.data.path). Debian has it in wordnet-base.")
+        return all.filter { $0 != .importWordNet }
+    }
+
     private func show(_ reports: [Report]) throws {
         print(json ? try Report.json(reports) : Report.table(reports))
-        if !quick { reports.compactMap(\.note).forEach(log) }
+        if !quick { (reports.compactMap(\.note) + Longest.notes).forEach(log) }
     }
 
     /// Progress and notes go to standard error, so that standard output is the result and nothing else.

@@ -20,7 +20,8 @@ struct Report {
     /// Nil when there is nothing of ours to judge.
     var meetsGate: Bool? {
         switch operation.gate {
-        case .timesRaw(let limit): vsRaw.map { $0 <= limit }
+        case .timesRaw(let limit), .timesDirect(let limit): vsRaw.map { $0 <= limit }
+        case .none: nil
         case .value(let limit): ours.map { $0 <= limit }
         }
     }
@@ -90,6 +91,8 @@ extension Report {
     private var gateText: String {
         switch operation.gate {
         case .timesRaw(let limit): "≤ \(limit.text(1)) × raw"
+        case .timesDirect(let limit): "≤ \(limit.text(1)) × direct"
+        case .none: "–"
         case .value(let limit): "≤ \(operation.unit.text(limit))"
         }
     }
@@ -101,6 +104,7 @@ extension Unit {
         case .seconds: "\((value * 1000).text(1)) ms"
         case .bytes: "\(value.text(0)) B"
         case .factor: "\(value.text(2)) ×"
+        case .nanoseconds: "\(value.text(0)) ns"
         }
     }
 }

@@ -11,7 +11,8 @@ struct Series {
         for round in 0...rounds {
             let isWarmUp = round == 0
             if let value = try bench.value(operation, sides.ours), !isWarmUp { ours.append(value) }
-            if let value = try bench.value(operation, sides.raw), !isWarmUp { raw.append(value) }
+            let base = try operation.direct.map { try bench.value($0, sides.ours) } ?? bench.value(operation, sides.raw)
+            if let base, !isWarmUp { raw.append(base) }
             if let value = try bench.value(operation, sides.grdb), !isWarmUp { grdb.append(value) }
         }
     }

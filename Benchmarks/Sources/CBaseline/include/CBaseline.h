@@ -70,6 +70,25 @@ int baseline_checksum(const char *_Nonnull path, int64_t *_Nonnull count, uint64
 /// The hash that `baseline_checksum` sums, for a song as it ought to be in the file.
 uint64_t baseline_song_hash(const baseline_song *_Nonnull song);
 
+/// The rows of some tables in memory, in the order of their keys.
+typedef struct baseline_tape baseline_tape;
+
+/// Reads whole tables; `*tape` is to be freed also after a failure.
+int baseline_tape_read(const char *_Nonnull path, const char *_Nonnull const *_Nonnull names, int count,
+                       baseline_tape *_Nullable *_Nonnull tape);
+
+/// Inserts the rows again, one statement each, in `saves` transactions: in save `s`, the next `counts[s * tables + t]` rows of table `t`.
+int baseline_tape_play(baseline_connection *_Nonnull connection, const baseline_tape *_Nonnull tape, const int64_t *_Nonnull counts,
+                       size_t saves);
+void baseline_tape_free(baseline_tape *_Nullable tape);
+
+/// Makes a file with the tables and indexes of another one, empty, and the pragmas of a store.
+int baseline_copy_schema(const char *_Nonnull from, const char *_Nonnull to);
+
+/// How many rows of a table are in one file and not in the other.
+int baseline_count_differences(const char *_Nonnull one, const char *_Nonnull other, const char *_Nonnull table,
+                               const char *_Nonnull columns, int64_t *_Nonnull differences);
+
 /// Bytes that the process has allocated and not freed.
 size_t baseline_heap_bytes(void);
 

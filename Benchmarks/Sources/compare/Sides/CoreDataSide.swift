@@ -17,7 +17,7 @@ struct CoreDataSide: Side {
     }
 }
 
-final class Song: NSManagedObject {
+class Song: NSManagedObject {
     enum Keys {
         static let title = Attribute<String?>("title")
         static let artist = Attribute<String?>("artist")
@@ -75,7 +75,7 @@ final class Song: NSManagedObject {
 
     static func request() -> NSFetchRequest<Song> { NSFetchRequest<Song>(entityName: "Song") }
 
-    static func model(isIndexed: Bool) -> NSManagedObjectModel {
+    static func model(isIndexed: Bool, _ objectClass: Song.Type = Song.self) -> NSManagedObjectModel {
         let attributes: [(String, NSAttributeType)] = [
             ("title", .stringAttributeType), ("artist", .stringAttributeType), ("duration", .doubleAttributeType),
             ("trackNumber", .integer16AttributeType), ("playCount", .integer64AttributeType), ("addedAt", .dateAttributeType),
@@ -83,7 +83,7 @@ final class Song: NSManagedObject {
         ]
         let entity = NSEntityDescription()
         entity.name = "Song"
-        entity.managedObjectClassName = NSStringFromClass(Song.self)
+        entity.managedObjectClassName = NSStringFromClass(objectClass)
         entity.properties = attributes.map { name, type in
             let attribute = NSAttributeDescription()
             attribute.name = name
