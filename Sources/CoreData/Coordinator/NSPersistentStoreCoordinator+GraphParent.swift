@@ -190,20 +190,29 @@ extension NSPersistentStoreCoordinator: GraphParent {
     }
 
     /// The stores that new objects go to, for owners that are new themselves. Empty where no link needs it.
-    private static func homes(of changes: ChangeSet, _ receipt: SaveReceipt) -> [Int64: Int32] {
+    private static func homes(of changes: ChangeSet, _ receipt: SaveReceipt) -> Homes {
         guard
             changes.links.contains(where: { $0.owner.key < 0 }) || changes.positions.contains(where: { $0.owner.key < 0 })
                 || changes.appends.contains(where: { $0.member.key < 0 })
-        else { return [:] }
+        else { return Homes() }
+        let stores = Set(receipt.groups.map(\.store))
+        // Mostly there is one.
+        if stores.count == 1, let only = stores.first { return Homes(only: only) }
         var homes: [Int64: Int32] = [:]
         for (group, receipt) in zip(changes.groups, receipt.groups) {
             for insert in group.inserts { homes[insert.key] = receipt.store }
         }
-        return homes
+        return Homes(byKey: homes)
     }
 
-    private static func store(of owner: RowReference, _ homes: [Int64: Int32]) -> Int32 {
-        owner.store != 0 ? owner.store : homes[owner.key] ?? 0
+    /// The stores of new objects.
+    private struct Homes {
+        var only: Int32 = 0
+        var byKey: [Int64: Int32] = [:]
+    }
+
+    private static func store(of owner: RowReference, _ homes: Homes) -> Int32 {
+        owner.store != 0 ? owner.store : homes.byKey[owner.key] ?? homes.only
     }
 }
 

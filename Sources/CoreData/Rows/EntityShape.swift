@@ -20,6 +20,9 @@ final class EntityShape: @unchecked Sendable {
     /// By slot; nil for the positions in ordered relationships.
     let attributes: [NSAttributeDescription?]
     let toOnes: [NSRelationshipDescription?]
+    /// By slot. Lives as long as the shape.
+    // Written once, before the shape is shared.
+    nonisolated(unsafe) let toOneLinks: UnsafePointer<ToOneLink>
     /// By slot: for a to-one whose inverse is ordered, the slot of the position.
     let positionSlots: [Int?]
     private let hasPlaces: Bool
@@ -46,6 +49,7 @@ final class EntityShape: @unchecked Sendable {
         toManys = entity.toManyRelationships
         positionSlots = Self.positionSlots(in: stored)
         hasPlaces = positionSlots.contains { $0 != nil }
+        toOneLinks = Self.links(toOnes, positionSlots)
         mandatoryBits = Self.mandatoryBits(of: stored)
         transientAttributes = entity.properties.compactMap { $0 as? NSAttributeDescription }.filter(\.isTransient)
         restricted = entity.properties.filter { $0 is NSAttributeDescription && !$0.validationPredicates.isEmpty }
@@ -64,6 +68,16 @@ final class EntityShape: @unchecked Sendable {
     @inline(__always) func addPlaces(to slots: inout SlotMask) {
         if !hasPlaces { return }
         for case let (reference, position?) in positionSlots.enumerated() where slots.contains(reference) { slots.insert(position) }
+    }
+
+    deinit { toOneLinks.deallocate() }
+
+    private static func links(_ toOnes: [NSRelationshipDescription?], _ positions: [Int?]) -> UnsafePointer<ToOneLink> {
+        let links = UnsafeMutablePointer<ToOneLink>.allocate(capacity: max(toOnes.count, 1))
+        for (slot, relationship) in toOnes.enumerated() {
+            (links + slot).initialize(to: relationship.map { ToOneLink($0, position: positions[slot]) } ?? .none)
+        }
+        return UnsafePointer(links)
     }
 
     func isMandatory(_ slot: Int) -> Bool { mandatoryBits[slot / 32] & (1 << UInt32(slot % 32)) != 0 }

@@ -25,7 +25,9 @@ extension NSManagedObjectContext {
     }
 
     @inline(never) private func findScopeForInsertion(of entity: NSEntityDescription) -> EntityScope {
-        let scope = registry.knownScope(of: entity, store: 0) ?? makeScopeForInsertion(of: entity)
+        let known = recentScopes.first { $0.entity == ObjectIdentifier(entity) }?.scope
+        let scope = known ?? registry.knownScope(of: entity, store: 0) ?? makeScopeForInsertion(of: entity)
+        if known == nil, scope.entity === entity { recentScopes = [(ObjectIdentifier(entity), scope)] + recentScopes.prefix(7) }
         (insertionEntity, insertionScope) = (entity, scope)
         return scope
     }

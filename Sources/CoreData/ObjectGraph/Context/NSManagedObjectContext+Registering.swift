@@ -42,6 +42,8 @@ extension NSManagedObjectContext {
 
     /// The reference under this context's coordinator, for an ID that another coordinator on the same file made.
     func ownReference(_ objectID: NSManagedObjectID) -> RowReference? {
+        // One that this context has made itself.
+        if registry.knownScope(objectID.reference)?.hasPermanent(objectID.space) == true { return nil }
         guard !objectID.isTemporaryID, let store = objectID.persistentStore,
             store.persistentStoreCoordinator !== persistentStoreCoordinator
         else { return nil }

@@ -43,6 +43,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The entity of which objects were inserted last, and what they need.
     @exclusivity(unchecked) var insertionEntity: NSEntityDescription?
     @exclusivity(unchecked) var insertionScope: EntityScope?
+    /// The latest few of these; each scope keeps its entity.
+    @exclusivity(unchecked) var recentScopes: [(entity: ObjectIdentifier, scope: EntityScope)] = []
     /// Keys for unsaved objects that this context may hand out: from `next` down to above `end`.
     @exclusivity(unchecked) var temporaryKeys: (next: Int64, end: Int64) = (0, 0)
     @exclusivity(unchecked) final var retainsObjects = false

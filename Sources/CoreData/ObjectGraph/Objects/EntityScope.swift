@@ -7,6 +7,10 @@
     /// The coordinator's number of the store; 0 before one is chosen.
     let store: Int32
     let shape: EntityShape
+    /// Which registry it is, for a comparison that counts no references.
+    let registryIdentity: ObjectIdentifier?
+    // The shape keeps it.
+    nonisolated(unsafe) let toOneLinks: UnsafePointer<ToOneLink>
     /// The row of a new object, which the shape keeps.
     let defaults: Unmanaged<OwnRow>
     let entity: NSEntityDescription
@@ -34,6 +38,8 @@
 
     init(registry: ObjectRegistry?, identity: IdentityTable?, store: Int32, shape: EntityShape) {
         self.registry = registry
+        registryIdentity = registry.map(ObjectIdentifier.init)
+        toOneLinks = shape.toOneLinks
         self.identity = identity
         self.store = store
         self.shape = shape
@@ -54,6 +60,9 @@
     }
 
     var context: NSManagedObjectContext? { registry?.context }
+
+    /// Whether IDs of that space are those of the scope's own saved objects.
+    @inline(__always) func hasPermanent(_ space: IDSpace) -> Bool { permanentIDs === space }
 
     /// What the IDs of the scope's objects have in common.
     func ids(temporary: Bool) -> IDSpace {

@@ -23,20 +23,36 @@ extension NSManagedObject {
 
     /// Sets the other end, and the inverse of the old and of the new one.
     final func setTarget(_ target: NSManagedObject?, _ slot: Int) {
-        let relationship = toOneRelationship(slot)
-        check(target, for: relationship)
-        guard let inverse = relationship.inverse else { return writeTarget(target, slot) }
-        let old = self.target(slot)
+        let link = scopeReference._withUnsafeGuaranteedRef { $0.toOneLinks[slot] }
+        if let target, !isLinkable(target, link) { check(target, for: toOneRelationship(slot)) }
+        guard link.hasInverse else { return writeTarget(target, slot) }
+        let old = isNull(slot) ? nil : self.target(slot)
         writeTarget(target, slot)
         guard old !== target else { return }
+        if link.inverseToMany < 0 { return relink(old, target, slot) }
+        old?.unlinkMember(self, Int(link.inverseToMany))
+        target?.linkMember(self, Int(link.inverseToMany))
+    }
+
+    /// Whether `check` has nothing to say.
+    @inline(__always) private func isLinkable(_ target: NSManagedObject, _ link: ToOneLink) -> Bool {
+        state.union(target.state).isDisjoint(with: .detached)
+            && scopeReference._withUnsafeGuaranteedRef(\.registryIdentity)
+                == target.scopeReference._withUnsafeGuaranteedRef(\.registryIdentity)
+            && target.scopeReference._withUnsafeGuaranteedRef { link.destination.contains($0.entityIndex) }
+    }
+
+    private func relink(_ old: NSManagedObject?, _ target: NSManagedObject?, _ slot: Int) {
+        guard let inverse = toOneRelationship(slot).inverse else { return }
         old?.unlink(self, along: inverse)
         target?.link(self, along: inverse)
     }
 
     /// Sets this side only.
     final func writeTarget(_ target: NSManagedObject?, _ slot: Int) {
+        let position = scopeReference._withUnsafeGuaranteedRef { Int($0.toOneLinks[slot].position) }
         // The place in an ordered relationship belongs to the owner: with another one, it is not known yet.
-        if let position = scope.shape.positionSlots[slot], forwardedReference(slot) != target?.rowReference { writeNull(position) }
+        if position >= 0, !isNull(position), forwardedReference(slot) != target?.rowReference { writeNull(position) }
         write(target?.rowReference, slot)
     }
 
@@ -81,7 +97,7 @@ extension NSManagedObject {
     /// The other side now refers to `object` along `relationship`, one of this object's.
     final func link(_ object: NSManagedObject, along relationship: NSRelationshipDescription) {
         if let index = relationship.toManyIndex {
-            if contents(index).add(object) { noteToManyChange(index) }
+            linkMember(object, index)
         } else if case .toOne(let slot, let relationship)? = scope.shape.places[relationship.name] {
             // A to-one end has one partner: the one it had loses this object.
             let previous = target(slot)
@@ -94,10 +110,18 @@ extension NSManagedObject {
     /// The other side no longer refers to `object` along `relationship`, one of this object's.
     final func unlink(_ object: NSManagedObject, along relationship: NSRelationshipDescription) {
         if let index = relationship.toManyIndex {
-            if contents(index).remove(object) { noteToManyChange(index) }
+            unlinkMember(object, index)
         } else if case .toOne(let slot, _)? = scope.shape.places[relationship.name], forwardedReference(slot) == object.rowReference {
             writeTarget(nil, slot)
         }
+    }
+
+    @inline(__always) final func linkMember(_ object: NSManagedObject, _ index: Int) {
+        if contents(index).add(object) { noteToManyChange(index) }
+    }
+
+    @inline(__always) final func unlinkMember(_ object: NSManagedObject, _ index: Int) {
+        if contents(index).remove(object) { noteToManyChange(index) }
     }
 
     /// A to-many relationship changed: the object counts as updated although its row did not change.

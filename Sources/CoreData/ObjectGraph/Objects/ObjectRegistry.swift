@@ -54,6 +54,12 @@ final class ObjectRegistry: @unchecked Sendable {
         return scopes[Int(store)][index].flatMap { $0.entity === entity ? $0 : nil }
     }
 
+    /// The scope of a reference's entity and store, where it has been made.
+    func knownScope(_ reference: RowReference) -> EntityScope? {
+        guard reference.store < scopes.count, reference.entity < entityCount else { return nil }
+        return scopes[Int(reference.store)][Int(reference.entity)]
+    }
+
     /// The live object of a key.
     func object(store: Int32, root: Int, key: Int64) -> NSManagedObject? {
         guard Int(store) < tables.count else { return nil }

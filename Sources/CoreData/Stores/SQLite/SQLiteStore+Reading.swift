@@ -128,11 +128,18 @@ extension SQLiteStore {
         return found
     }
 
+    private func relationshipPlan(_ relationship: NSRelationshipDescription) -> RelationshipPlan? {
+        relationshipPlans.withLock { plans in
+            if let plan = plans[ObjectIdentifier(relationship)] { return plan }
+            let plan = relationship.owner(in: schema).flatMap { RelationshipPlan(relationship, of: $0, schema: schema) }
+            plans[ObjectIdentifier(relationship)] = plan
+            return plan
+        }
+    }
+
     /// The rows of a to-many relationship for many owners, by owner and place.
     func relatedRows(_ relationship: NSRelationshipDescription, owners: [Int64]) throws -> [RelatedRow] {
-        guard !owners.isEmpty, let owner = relationship.owner(in: schema),
-            let plan = RelationshipPlan(relationship, of: owner, schema: schema)
-        else { return [] }
+        guard !owners.isEmpty, let plan = relationshipPlan(relationship) else { return [] }
         return try reporting("read a relationship") {
             try pool.read { connection in
                 var rows: [RelatedRow] = []

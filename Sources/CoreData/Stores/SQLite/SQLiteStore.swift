@@ -12,6 +12,8 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let counter: StatementCounter
     let orderMarks = OrderMarks()
     let keyPool = KeyPool()
+    /// By relationship of the store's model, which keeps it.
+    let relationshipPlans = Lock<[ObjectIdentifier: RelationshipPlan]>([:])
     let entityStatements = Lock<[Int: EntityStatements]>([:])
     private let kind: String
     private let state: Lock<MetadataState>
