@@ -67,29 +67,60 @@ final class Bench: Sendable {
     let folder: URL
     let url: URL
     let stack: CoreDataStack
+    /// Who has made the file.
+    private let maker: Bench?
 
-    init(_ kind: StackKind) async throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("CoreDataStackTests-\(UUID())", isDirectory: true)
+    /// A second stack on the file of another.
+    init(opening maker: Bench) async throws {
+        (folder, url, self.maker) = (maker.folder, maker.url, maker)
+        stack = try await CoreDataStack.constructSQLiteStack(model: maker.stack.managedObjectModel, at: url)
+    }
+
+    init(
+        _ kind: StackKind,
+        model: NSManagedObjectModel = NoteModel.make(),
+        options: [AnyHashable: Any]? = NSPersistentStoreCoordinator.stockSQLiteStoreOptions
+    ) async throws {
+        maker = nil
+        folder = Self.folder()
         url = folder.appendingPathComponent("a b/ü/Store.sqlite")
         switch kind {
-        case .file: stack = try await CoreDataStack.constructSQLiteStack(model: NoteModel.make(), at: url)
-        case .memory: stack = try CoreDataStack.constructInMemoryStack(model: NoteModel.make())
+        case .file: stack = try await CoreDataStack.constructSQLiteStack(model: model, at: url, persistentStoreOptions: options)
+        case .memory: stack = try CoreDataStack.constructInMemoryStack(model: model)
         }
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    /// A folder that nobody else uses; not made yet.
+    static func folder() -> URL {
+        FileManager.default.temporaryDirectory.appendingPathComponent("CoreDataStackTests-\(UUID())", isDirectory: true)
+    }
+
+    deinit { if maker == nil { try? FileManager.default.removeItem(at: folder) } }
 
     var root: NSManagedObjectContext { stack.privateQueueContext }
     var main: NSManagedObjectContext { stack.mainQueueContext }
 
     /// What a second coordinator finds in the store: texts and numbers of the notes.
     func stored() throws -> [String: Int64] {
+        // Who opens a store for writing waits for those who write.
+        let context = try separateContext(options: [NSReadOnlyPersistentStoreOption: true])
+        return try context.performAndWait { try context.texts() }
+    }
+
+    /// A context on a coordinator of its own, as another process would have: it sees nothing but the store.
+    func separateContext(options: [AnyHashable: Any]? = nil) throws -> NSManagedObjectContext {
         let store = try #require(root.persistentStoreCoordinator?.persistentStores.first)
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NoteModel.make())
-        try coordinator.addPersistentStore(ofType: store.type, configurationName: nil, at: store.url, options: nil)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.managedObjectModel)
+        try coordinator.addPersistentStore(ofType: store.type, configurationName: nil, at: store.url, options: options)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
-        return try context.performAndWait { try context.texts() }
+        return context
+    }
+
+    /// Waits until what was saved before has gone up as far as it can: the queues are first come, first served.
+    func settle() async {
+        await main.perform(schedule: .enqueued) {}
+        await root.perform(schedule: .enqueued) {}
     }
 
     /// Waits until a context has saved once more than it had when `body` began.

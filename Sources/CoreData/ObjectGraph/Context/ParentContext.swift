@@ -34,36 +34,42 @@ final class ParentContext: GraphParent {
         next.pooledKeys(for: entity, count: count, store: store)
     }
 
-    /// Runs a request on the context, or on the one that holds what came in while it saves. Who answers for the rest goes with the answer.
-    private func ask<Result>(_ body: (NSManagedObjectContext) throws -> Result) rethrows -> (answer: Result, next: any GraphParent) {
+    /// Runs a request on the context's queue, with the context that holds what came in while it saves: that one is asked first.
+    private func ask<Result>(_ body: (_ incoming: NSManagedObjectContext?) throws -> Result) rethrows -> Result {
         try context.queue.request {
-            let answering = seesIncoming ? context.incoming ?? context : context
-            answering.catchUp()
-            return (try body(answering), answering.parentSource)
+            let incoming = seesIncoming ? context.incoming : nil
+            incoming?.catchUp()
+            context.catchUp()
+            return try body(incoming)
         }
     }
 
+    private func state(of reference: RowReference, _ incoming: NSManagedObjectContext?) -> UnsavedState {
+        guard let incoming else { return context.unsavedState(of: reference) }
+        let state = incoming.unsavedState(of: reference)
+        guard case .unchanged(let reference) = state else { return state }
+        return context.unsavedState(of: reference)
+    }
+
     func row(for reference: RowReference) throws -> Row? {
-        let (state, next) = ask { $0.unsavedState(of: reference) }
-        switch state {
-        case .row(let row): return row
-        case .deleted: return nil
-        case .unchanged(let reference): return try next.row(for: reference)
+        switch ask({ state(of: reference, $0) }) {
+        case .row(let row): row
+        case .deleted: nil
+        case .unchanged(let reference): try next.row(for: reference)
         }
     }
 
     func cachedRow(for reference: RowReference) -> Row? {
-        let (state, next) = ask { $0.unsavedState(of: reference) }
-        switch state {
-        case .row(let row): return row
-        case .deleted: return nil
-        case .unchanged(let reference): return next.cachedRow(for: reference)
+        switch ask({ state(of: reference, $0) }) {
+        case .row(let row): row
+        case .deleted: nil
+        case .unchanged(let reference): next.cachedRow(for: reference)
         }
     }
 
     func rows(for references: [RowReference]) throws -> [Row?] {
-        let (states, next) = ask { context in references.map(context.unsavedState) }
         var unchanged: [(index: Int, reference: RowReference)] = []
+        let states = ask { incoming in references.map { state(of: $0, incoming) } }
         var rows: [Row?] = states.enumerated().map { index, state in
             switch state {
             case .row(let row): return row
@@ -80,26 +86,39 @@ final class ParentContext: GraphParent {
     func forgetRows(_ references: [RowReference]) { next.forgetRows(references) }
 
     func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow] {
-        let ((known, unchanged), next) = ask { $0.unsavedMembers(of: relationship, owners: owners) }
+        let (known, unchanged) = ask { incoming in
+            let first = incoming?.unsavedMembers(of: relationship, owners: owners) ?? (known: [], unchanged: owners)
+            let second = context.unsavedMembers(of: relationship, owners: first.unchanged)
+            return (first.known + visible(second.known, along: relationship, in: incoming), second.unchanged)
+        }
         guard !unchanged.isEmpty else { return known }
         let above = try next.relatedRows(relationship, owners: unchanged)
-        return known + context.queue.request { visible(above, along: relationship) }
+        return known + ask { visible(visible(above, along: relationship, in: context), along: relationship, in: $0) }
     }
 
-    /// Without the members that were deleted or led elsewhere here.
-    private func visible(_ members: [RelatedRow], along relationship: NSRelationshipDescription) -> [RelatedRow] {
-        let own = members.compactMap { context.unsavedMember($0, of: relationship) }
-        guard seesIncoming, let incoming = context.incoming else { return own }
-        return own.compactMap { incoming.unsavedMember($0, of: relationship) }
+    /// Without the members that a context has deleted or led elsewhere.
+    private func visible(
+        _ members: [RelatedRow],
+        along relationship: NSRelationshipDescription,
+        in context: NSManagedObjectContext?
+    ) -> [RelatedRow] {
+        guard let context else { return members }
+        return members.compactMap { context.unsavedMember($0, of: relationship) }
     }
 
+    /// From below upwards, as changes travel: what leaves a context after it was asked is found twice, not missed.
     func unsavedRows(of entities: Set<Int>) -> [UnsavedRow] {
-        // From below upwards: what a save moves up meanwhile is met twice rather than never.
-        let (own, next) = ask { $0.unsavedRows(of: entities) }
-        let above = next.unsavedRows(of: entities)
-        if own.isEmpty || above.isEmpty { return own + above }
-        let overridden = Set(own.map(\.reference))
-        return above.filter { !overridden.contains($0.reference) } + own
+        let own = ask { overlay($0?.unsavedRows(of: entities) ?? [], over: context.unsavedRows(of: entities)) }
+        return overlay(own, over: next.unsavedRows(of: entities))
+    }
+
+    private func overlay(_ rows: [UnsavedRow], over above: [UnsavedRow]) -> [UnsavedRow] {
+        if rows.isEmpty || above.isEmpty { return rows + above }
+        let newest = { [table = context.forwardingTable] (row: UnsavedRow) in
+            row.reference.key < 0 ? table[row.reference.key] ?? row.reference : row.reference
+        }
+        let overridden = Set(rows.map(newest))
+        return above.filter { !overridden.contains(newest($0)) } + rows
     }
 
     /// The changes become unsaved changes of the context; while it saves, they wait and count as its own for whoever asks.
