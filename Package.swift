@@ -50,7 +50,17 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "CoreDataStack", dependencies: ["CoreData"], swiftSettings: strict),
-        .testTarget(name: "CoreDataStackTests", dependencies: ["CoreDataStack", "CoreData"], swiftSettings: strict),
+        .testTarget(
+            name: "CoreDataStackTests",
+            dependencies: ["CoreDataStack", "CoreData", "SQLiteDriver", "StackProgram"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "StackProgram",
+            dependencies: ["CoreData", "CoreDataStack"],
+            path: "Tests/Programs/StackProgram",
+            swiftSettings: strict
+        ),
         .target(name: "WordNetData", swiftSettings: strict),
         .target(name: "WordNetStore", dependencies: ["CoreData", "WordNetData"], swiftSettings: strict),
         .executableTarget(

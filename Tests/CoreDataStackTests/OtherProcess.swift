@@ -7,12 +7,14 @@ final class OtherProcess {
     private let (input, output) = (Pipe(), Pipe())
     private var unread = Data()
 
-    init(_ path: String, _ arguments: [String], environment: [String: String]? = nil) throws {
+    /// - Parameter environment: what is other than in this process' own.
+    init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
-        if let environment { process.environment = environment }
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = input
         process.standardOutput = output
+        process.standardError = output
         try process.run()
     }
 
@@ -22,7 +24,7 @@ final class OtherProcess {
     }
 
     /// A program of this package: the build puts them beside the tests.
-    convenience init(program: String, _ arguments: [String], environment: [String: String]? = nil) throws {
+    convenience init(program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         let tests = CommandLine.arguments.map { URL(fileURLWithPath: $0) }.first { $0.path.hasSuffix(".xctest") }
         let folder = (tests ?? Bundle.main.bundleURL).deletingLastPathComponent()
         try self.init(folder.appendingPathComponent(program).path, arguments, environment: environment)

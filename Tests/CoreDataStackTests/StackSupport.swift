@@ -6,7 +6,7 @@ import Testing
 
 /// A note with a mandatory text and an optional number, in a folder with other notes.
 enum NoteModel {
-    static func make() -> NSManagedObjectModel {
+    static func make(uniqueTexts: Bool = false) -> NSManagedObjectModel {
         let (note, folder) = (NSEntityDescription(), NSEntityDescription())
         (note.name, note.managedObjectClassName) = ("Note", NSStringFromClass(Note.self))
         (folder.name, folder.managedObjectClassName) = ("Folder", NSStringFromClass(Folder.self))
@@ -17,6 +17,7 @@ enum NoteModel {
         (home.name, home.destinationEntity, home.inverseRelationship, home.maxCount) = ("folder", folder, notes, 1)
         folder.properties.append(notes)
         note.properties.append(home)
+        if uniqueTexts { note.uniquenessConstraints = [["text"]] }
         let model = NSManagedObjectModel()
         model.entities = [note, folder]
         return model

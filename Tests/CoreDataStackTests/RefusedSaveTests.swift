@@ -1,0 +1,212 @@
+import CoreDataStack
+import Foundation
+import SQLiteDriver
+import Testing
+
+@testable import CoreData
+
+@Suite("What root refuses is reported to whoever waits, in every form; nothing is lost, and a later save succeeds:")
+struct RefusedSaveTests {
+    @Test("objects of root that are not valid, each named where there are several", arguments: StackKind.allCases)
+    func validation(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let root = bench.root
+        let bad = await root.perform { root.insertNote(nil).objectID }
+        try await everyFormFails(with: 1570, bench)
+        let second = await root.perform { root.insertNote(nil).objectID }
+        let error = await cocoaError(1560) { try await bench.main.saveToStore() }
+        let details = (error?.userInfo[NSDetailedErrorsKey] as? [any Error] ?? []).map { ($0 as NSError).code }
+        #expect(details == [1570, 1570])
+        await root.perform { for id in [bad, second] { root.delete(root.object(with: id)) } }
+        try await everythingArrives(bench)
+    }
+
+    @Test("rows that others have changed, under the error policy", arguments: StackKind.allCases)
+    func conflict(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        bench.root.mergePolicy = NSMergePolicy.error
+        _ = try await makeConflict(bench)
+        let error = await cocoaError(133020) { try await bench.main.saveToStore() }
+        #expect((error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])?.count == 1)
+        try await everyFormFails(with: 133020, bench)
+        #expect(try bench.stored() == ["theirs": 5])
+        await bench.root.perform { [root = bench.root] in for note in root.updatedObjects { root.refresh(note, mergeChanges: true) } }
+        try await everythingArrives(bench, beside: ["theirs": 7])
+    }
+
+    // * Main has changed the number of a note, somebody else its number and its text; root has read the note before.
+    @Test(
+        "or resolved by root's policy, and main sees what came of it",
+        arguments: [(NSMergePolicy.mergeByPropertyStoreTrump, ["theirs": 5]), (.rollback, ["theirs": 5])]
+            + [(.mergeByPropertyObjectTrump, ["theirs": 7]), (.overwrite, ["mine": 7])],
+        StackKind.allCases
+    )
+    func policies(_ policy: (NSMergePolicy, [String: Int64]), _ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        bench.root.mergePolicy = policy.0
+        let note = try await makeConflict(bench)
+        try await bench.main.saveToStore()
+        #expect(try bench.stored() == policy.1)
+        await bench.settle()
+        // What was read before is corrected too, not just what a new fetch finds.
+        await bench.main.perform { [main = bench.main] in
+            #expect([note.first.text: note.first.number] == policy.1 as [String?: Int64])
+            #expect(!main.hasChanges)
+        }
+    }
+
+    @Test("a second object with a unique value, under each policy", arguments: allPolicies, StackKind.allCases)
+    func uniqueness(_ policy: NSMergePolicy, _ kind: StackKind) async throws {
+        let bench = try await Bench(kind, model: NoteModel.make(uniqueTexts: true))
+        bench.root.mergePolicy = policy
+        let other = try bench.separateContext()
+        try await other.perform {
+            other.insertNote("only one", 1)
+            try other.save()
+        }
+        let main = bench.main
+        let second = await main.perform { main.insertNote("only one", 2).objectID }
+        try await everyFormFails(with: 133021, bench)
+        #expect(try bench.stored() == ["only one": 1])
+        try await main.perform { try #require(main.existingObject(with: second) as? Note).text = "another" }
+        try await everythingArrives(bench, beside: ["only one": 1, "another": 2])
+    }
+
+    @Test("a unique value that two children have set", arguments: StackKind.allCases)
+    func uniqueAmongChildren(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind, model: NoteModel.make(uniqueTexts: true))
+        for number in 1...2 {
+            let child = bench.stack.newChildContext()
+            try await child.perform {
+                child.insertNote("same", Int64(number))
+                // Only the store looks at constraints.
+                if number == 2 { try child.saveContextAndWait() } else { try child.save() }
+            }
+        }
+        await bench.settle()
+        try await everyFormFails(with: 133021, bench)
+        try await bench.main.perform { [main = bench.main] in
+            let notes = try main.fetch(NSFetchRequest<Note>()).filter { $0.text == "same" }
+            #expect(notes.count == 2)
+            for note in notes where note.number == 1 { main.delete(note) }
+        }
+        try await everythingArrives(bench, beside: ["same": 2])
+    }
+
+    @Test("a file that nobody may write any more", arguments: StackKind.allCases)
+    func readOnly(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        try await setReadOnly(true, bench)
+        try await everyFormFails(with: CocoaError.fileWriteNoPermission.rawValue, bench)
+        try await setReadOnly(false, bench)
+        try await everythingArrives(bench)
+    }
+
+    @Test("a store that was opened read-only")
+    func openedReadOnly() async throws {
+        let bench = try await Bench(.file)
+        try await bench.main.saveToStore()
+        let reader = try await CoreDataStack.constructSQLiteStack(
+            model: NoteModel.make(),
+            at: bench.url,
+            persistentStoreOptions: [NSReadOnlyPersistentStoreOption: true]
+        )
+        for form in SaveForm.allCases {
+            let worker = reader.newChildContext()
+            await worker.perform { _ = worker.insertNote("no") }
+            await cocoaError(134030, "\(form)") { try await form.save(worker) }
+        }
+        #expect(try await reader.mainQueueContext.fetchedTexts() == ["no": 0])
+    }
+
+    @Test("a file that may not grow")
+    func full() async throws {
+        let bench = try await Bench(.file, options: [NSSQLitePragmasOption: ["max_page_count": "40"]])
+        let main = bench.main
+        let big = await main.perform { main.insertNote(String(repeating: "x", count: 1_000_000)).objectID }
+        try await everyFormFails(with: CocoaError.fileWriteOutOfSpace.rawValue, bench)
+        try await main.perform { try #require(main.existingObject(with: big) as? Note).text = "short" }
+        try await everythingArrives(bench, beside: ["short": 0])
+    }
+
+    @Test("a file whose device fails at the commit", arguments: StackKind.allCases)
+    func device(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let connection = try bench.sqliteStore.pool.write { $0 }
+        let observe = connection.onStatement
+        connection.onStatement = { sql in
+            if sql == "COMMIT" { throw SQLiteError(extendedCode: 10, message: "injected", sql: sql) }
+        }
+        try await everyFormFails(with: 134070, bench)
+        connection.onStatement = observe
+        try await everythingArrives(bench)
+    }
+}
+
+extension RefusedSaveTests {
+    private static var allPolicies: [NSMergePolicy] {
+        [.error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback]
+    }
+
+    /// Saves a new note in each form from a worker, and each fails; and a save that nobody waits for.
+    private func everyFormFails(with code: Int, _ bench: Bench, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let before = try bench.stored()
+        let worker = bench.stack.newChildContext()
+        for form in SaveForm.allCases {
+            await worker.perform { _ = worker.insertNote("\(form)") }
+            await cocoaError(code, "\(form)", sourceLocation: sourceLocation) { try await form.save(worker) }
+        }
+        var errors = bench.stack.saveErrors.makeAsyncIterator()
+        try await worker.perform {
+            worker.insertNote("save")
+            try worker.save()
+        }
+        await cocoaError(code, "save", sourceLocation: sourceLocation) { if let error = await errors.next() { throw error } }
+        #expect(try bench.stored() == before, sourceLocation: sourceLocation)
+        await bench.root.perform { [root = bench.root] in #expect(root.hasChanges, sourceLocation: sourceLocation) }
+    }
+
+    /// Whatever was saved before in vain is in the store after one more save.
+    private func everythingArrives(
+        _ bench: Bench,
+        beside others: [String: Int64] = [:],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await bench.main.saveToStore()
+        let texts = SaveForm.allCases.map { "\($0)" } + ["save"]
+        let expected = others.merging(texts.map { ($0, 0) }) { $1 }
+        #expect(try bench.stored() == expected, sourceLocation: sourceLocation)
+        #expect(try await bench.main.fetchedTexts() == expected, sourceLocation: sourceLocation)
+        for context in [bench.main, bench.root] { await context.perform { #expect(!context.hasChanges, sourceLocation: sourceLocation) } }
+    }
+
+    /// Main has changed a note to 7, which somebody else has changed to "theirs" and 5; root has read it before.
+    ///
+    /// - Returns: main's note.
+    private func makeConflict(_ bench: Bench) async throws -> Kept {
+        let (root, main) = (bench.root, bench.main)
+        await main.perform { _ = main.insertNote("mine", 1) }
+        try await main.saveToStore()
+        let note = try await main.perform { Kept(try #require(try main.note("mine")), []) }
+        let read = try await root.perform { Kept(try #require(try root.note("mine")), []) }
+        try await root.perform { try #require(read.first.number == 1) }
+        let other = try bench.separateContext()
+        try await other.perform {
+            let note = try #require(try other.note("mine"))
+            (note.text, note.number) = ("theirs", 5)
+            try other.save()
+        }
+        await main.perform { note.first.number = 7 }
+        return note
+    }
+
+    private func setReadOnly(_ isReadOnly: Bool, _ bench: Bench) async throws {
+        try bench.sqliteStore.pool.write { try $0.execute("PRAGMA query_only = \(isReadOnly ? 1 : 0)") }
+    }
+}
+
+extension Bench {
+    var sqliteStore: SQLiteStore {
+        get throws { try #require(root.persistentStoreCoordinator?.persistentStores.first as? SQLiteStore) }
+    }
+}

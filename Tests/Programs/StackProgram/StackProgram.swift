@@ -1,0 +1,63 @@
+import CoreData
+import CoreDataStack
+import Foundation
+
+/// A program with a stack, made to be killed at any moment. It says in lines what is done.
+@main enum StackProgram {
+    static func main() async throws {
+        let url = CommandLine.arguments.dropFirst(2).first.map { URL(fileURLWithPath: $0) }
+        switch CommandLine.arguments[1] {
+        case "save": try await save(CoreDataStack.constructSQLiteStack(model: GroupModel.make(), at: url))
+        case "reset": try await reset(CoreDataStack.constructSQLiteStack(model: GroupModel.make(), at: url))
+        default: await place()
+        }
+    }
+
+    /// Prints a line that is out of the process when this returns.
+    private static func say(_ line: Any) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
+
+    /// Saves groups for ever, through all layers and in every form, and says the number of each whose save was reported as done.
+    private static func save(_ stack: CoreDataStack) async throws {
+        let main = stack.mainQueueContext
+        let first = try await main.perform { try main.count(for: GroupModel.groups()) }
+        let workers = (0..<2).map { _ in stack.newChildContext() }
+        for number in first... {
+            let worker = workers[number % 2]
+            try await worker.perform { try GroupModel.insert(number, into: worker) }
+            switch number % 3 {
+            case 0: try await worker.saveToStore()
+            case 1: try await saveWithCallback(worker)
+            default: try await worker.saveContext()
+            }
+            say(number)
+        }
+    }
+
+    private static func saveWithCallback(_ context: NSManagedObjectContext) async throws {
+        let result = await withCheckedContinuation { continuation in context.saveContextToStore { continuation.resume(returning: $0) } }
+        if case .failure(let error) = result { throw error }
+    }
+
+    /// Fills and resets the store for ever, having removed what an earlier run has left.
+    private static func reset(_ stack: CoreDataStack) async throws {
+        let main = stack.mainQueueContext
+        try await stack.resetStore()
+        while true {
+            try await main.perform { try GroupModel.insert(0, into: main) }
+            try await main.saveToStore()
+            say("full")
+            try await stack.resetStore()
+            say("empty")
+        }
+    }
+
+    /// Says where a store is when nobody has said where.
+    private static func place() async {
+        do {
+            let stack = try await CoreDataStack.constructSQLiteStack(model: GroupModel.make())
+            say(stack.privateQueueContext.persistentStoreCoordinator?.persistentStores.first?.url?.path ?? "nowhere")
+        } catch {
+            say(error)
+        }
+    }
+}
