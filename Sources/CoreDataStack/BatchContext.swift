@@ -16,16 +16,19 @@ final class BatchContext: StackContext, @unchecked Sendable {
 
     override func save() throws {
         guard let root, let main else { return try super.save() }
-        let inserted = insertedObjects
-        let changed = updatedObjects
-        let deleted = deletedObjects.map(\.objectID)
-        try super.save()
-        let saved = BatchSave(
-            inserted: inserted.map(\.objectID),
-            updated: changed.map(\.objectID),
-            deleted: deleted
-        )
-        tell(saved, root, main)
+        let saved = try recorded { try super.save() }
+        if !saved.isEmpty { tell(saved, root, main) }
+    }
+
+    /// What a save wrote: with what delete rules and `willSave` have added to it.
+    private func recorded(_ save: () throws -> Void) throws -> BatchSave {
+        let saved = Guarded(BatchSave())
+        let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: self, queue: nil) { note in
+            saved.with { $0.add(note) }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try save()
+        return saved.with { $0 }
     }
 
     /// Root first, whose row cache main reads; then main, in turns that leave the main queue time for others.
@@ -50,6 +53,17 @@ struct BatchSave: Sendable {
     var inserted: [NSManagedObjectID] = []
     var updated: [NSManagedObjectID] = []
     var deleted: [NSManagedObjectID] = []
+
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
+    mutating func add(_ didSave: Notification) {
+        func ids(_ key: String) -> [NSManagedObjectID] {
+            (didSave.userInfo?[key] as? Set<NSManagedObject>)?.map(\.objectID) ?? []
+        }
+        inserted += ids(NSInsertedObjectsKey)
+        updated += ids(NSUpdatedObjectsKey)
+        deleted += ids(NSDeletedObjectsKey)
+    }
 
     /// In the form of a notification.
     var info: [AnyHashable: Any] {

@@ -8,8 +8,7 @@ extension NSManagedObjectContext {
     /// Without changes here it succeeds at once.
     public func saveContext(_ completion: CoreDataStack.SaveCompletion? = nil) {
         perform { [self] in
-            guard hasChanges else { return end(.success(()), completion) }
-            saveUpwards(from: self, completion)
+            saveUpwards(from: self, stopsWithoutChanges: true, completion)
         }
     }
 
@@ -25,12 +24,12 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: what `save()` throws. Later errors are reported by the stack's `saveErrors`.
     public func saveContextAndWait() throws {
-        try performAndWait { if hasChanges { try save() } }
+        try performAndWait { try save() }
     }
 
     /// Saves this context and every one above it, also where one has no changes, and calls back as `saveContext(_:)` does.
     public func saveContextToStore(_ completion: CoreDataStack.SaveCompletion? = nil) {
-        perform { [self] in saveUpwards(from: self, completion) }
+        perform { [self] in saveUpwards(from: self, stopsWithoutChanges: false, completion) }
     }
 
     /// As `saveContextToStore(_:)`, awaited.
@@ -59,22 +58,26 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObjectContext {
-    /// Saves this layer only; whether there was anything to save.
+    /// Saves this layer only; whether there was anything to save. Without changes too: a context that was left behind says so then.
     private func saveLayer() throws -> Bool {
-        guard hasChanges else { return false }
+        let hadChanges = hasChanges
         if let context = self as? StackContext { try context.saveOneLayer() } else { try save() }
-        return true
+        return hadChanges
     }
 
     /// Saves one layer, on its queue, and goes on to the next.
-    private func saveUpwards(from origin: NSManagedObjectContext, _ completion: CoreDataStack.SaveCompletion?) {
+    private func saveUpwards(
+        from origin: NSManagedObjectContext,
+        stopsWithoutChanges: Bool,
+        _ completion: CoreDataStack.SaveCompletion?
+    ) {
         do {
-            _ = try saveLayer()
+            let hadChanges = try saveLayer()
+            guard let parent, hadChanges || !stopsWithoutChanges else { return origin.end(.success(()), completion) }
+            parent.perform { parent.saveUpwards(from: origin, stopsWithoutChanges: false, completion) }
         } catch {
-            return origin.end(.failure(error), completion)
+            origin.end(.failure(error), completion)
         }
-        guard let parent else { return origin.end(.success(()), completion) }
-        parent.perform { parent.saveUpwards(from: origin, completion) }
     }
 
     /// Tells whoever waits, or where nobody does, who listens to errors.

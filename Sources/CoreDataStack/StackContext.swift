@@ -29,7 +29,7 @@ class StackContext: NSManagedObjectContext, @unchecked Sendable {
     func saveOneLayer() throws {
         isWalking = true
         defer { isWalking = false }
-        if hasChanges { try save() }
+        try save()
     }
 
     /// The next step of a save below.

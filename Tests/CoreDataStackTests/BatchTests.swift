@@ -30,6 +30,31 @@ struct BatchTests {
         #expect(try await main.fetchedTexts().count == 2503)
     }
 
+    @Test("brings what delete rules deleted into main, too", arguments: StackKind.allCases)
+    func deleteRules(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let (root, main) = (bench.root, bench.main)
+        await main.perform {
+            let folder = Folder(context: main)
+            for number in 0..<3 { main.insertNote("\(number)").folder = folder }
+        }
+        try await main.saveToStore()
+        let kept = try await main.perform {
+            let notes = try main.fetch(NSFetchRequest<Note>())
+            return Kept(notes[0], notes)
+        }
+        let batch = try await bench.stack.newBatchOperationContext()
+        try await batch.perform {
+            batch.delete(try #require(try batch.fetch(NSFetchRequest<Folder>()).first))
+            try batch.save()
+        }
+        await root.perform(schedule: .enqueued) {}
+        await main.perform(schedule: .enqueued) {
+            #expect(kept.notes.count == 3 && kept.notes.allSatisfy { $0.managedObjectContext == nil })
+            #expect(main.registeredObjects.isEmpty)
+        }
+    }
+
     @Test("tells main's observers of new objects a thousand a turn")
     func turns() async throws {
         let bench = try await Bench(.file)

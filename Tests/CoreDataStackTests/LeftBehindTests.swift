@@ -1,0 +1,26 @@
+import CoreDataStack
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("A context that a reset has left behind")
+struct LeftBehindTests {
+    @Test("is told so by every form of save, also without changes", arguments: StackKind.allCases)
+    func everyForm(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let worker = bench.stack.newChildContext()
+        let batch = try await bench.stack.newBatchOperationContext()
+        try await bench.stack.resetStore()
+        for context in [worker, batch] {
+            for form in SaveForm.allCases {
+                await #expect(throws: CoreDataStack.Error.storeWasReset, "\(form)") { try await form.save(context) }
+            }
+            await context.perform {
+                #expect(throws: CoreDataStack.Error.storeWasReset) { try context.save() }
+                context.insertNote("late")
+                #expect(throws: CoreDataStack.Error.storeWasReset) { try context.saveContextAndWait() }
+            }
+        }
+    }
+}

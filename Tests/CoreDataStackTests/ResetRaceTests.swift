@@ -1,0 +1,176 @@
+import CoreDataStack
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("A reset of the stack among others who use it", .timeLimit(.minutes(2)))
+struct ResetRaceTests {
+    // * Eight workers save one note after the other, in all forms, and go on after an error. The store is reset in between.
+    // => Each of them gets storeWasReset from some save on, and nothing but that; nothing of theirs is in the new store.
+    @Test("leaves nothing of older workers in the new store, however long they go on trying", arguments: StackKind.allCases)
+    func oldWorkers(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let (started, continuation) = AsyncStream<Void>.makeStream()
+        let isOver = Flag()
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<8 {
+                let worker = bench.stack.newChildContext()
+                group.addTask {
+                    var wasRefused = false
+                    var round = 0
+                    while true {
+                        let isLast = isOver.isSet
+                        await worker.perform(schedule: .enqueued) { [round] in _ = worker.insertNote("\(number)/\(round)") }
+                        do {
+                            try await SaveForm.allCases[round % SaveForm.allCases.count].save(worker)
+                            #expect(!wasRefused, "A save succeeded after one that was refused.")
+                        } catch CoreDataStack.Error.storeWasReset {
+                            wasRefused = true
+                        }
+                        if round == 0 { continuation.yield() }
+                        if isLast { return wasRefused }
+                        round += 1
+                    }
+                }
+            }
+            var count = 0
+            for await _ in started {
+                count += 1
+                if count == 8 { break }
+            }
+            try await bench.stack.resetStore()
+            #expect(try bench.stored().isEmpty)
+            await bench.main.perform { [main = bench.main] in _ = main.insertNote("new") }
+            try await bench.main.saveToStore()
+            isOver.set()
+            for try await wasRefused in group { #expect(wasRefused) }
+        }
+        await bench.settle()
+        #expect(try bench.stored() == ["new": 0])
+        #expect(try await bench.main.fetchedTexts() == ["new": 0])
+    }
+
+    @Test("refuses a second one meanwhile; what is asked for after it is done again", arguments: StackKind.allCases)
+    func twoAtOnce(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        for _ in 0..<20 {
+            await bench.main.perform { [main = bench.main] in _ = main.insertNote("old") }
+            try await bench.main.saveToStore()
+            let results = await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        do { try await bench.stack.resetStore() } catch CoreDataStack.Error.storeWasReset { return false } catch {
+                            Issue.record("\(error)")
+                        }
+                        return true
+                    }
+                }
+                return await group.reduce(into: [Bool]()) { $0.append($1) }
+            }
+            #expect(results.contains(true))
+            #expect(try bench.stored().isEmpty)
+            #expect(try await bench.main.fetchedTexts().isEmpty)
+        }
+    }
+
+    @Test("refuses what an open batch context has not saved, in every form", arguments: StackKind.allCases)
+    func openBatch(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let main = bench.main
+        await main.perform { _ = main.insertNote("old") }
+        try await main.saveToStore()
+        let batch = try await bench.stack.newBatchOperationContext()
+        let old = try await batch.perform {
+            batch.insertNote("unsaved")
+            return Kept(try #require(try batch.note("old")), [])
+        }
+        try await bench.stack.resetStore()
+        await batch.perform {
+            // It can still look at what it has.
+            #expect(old.first.text == "old" || old.first.text == nil)
+            old.first.number = 1
+            #expect(batch.insertedObjects.count == 1)
+            #expect(throws: CoreDataStack.Error.storeWasReset) { try batch.save() }
+            #expect(throws: CoreDataStack.Error.storeWasReset) { try batch.count(for: NSFetchRequest<Note>()) }
+        }
+        for form in SaveForm.allCases {
+            await #expect(throws: CoreDataStack.Error.storeWasReset, "\(form)") { try await form.save(batch) }
+        }
+        #expect(try bench.stored().isEmpty)
+        let next = try await bench.stack.newBatchOperationContext()
+        try await next.perform {
+            next.insertNote("next")
+            try next.save()
+        }
+        await bench.settle()
+        #expect(try await main.fetchedTexts() == ["next": 0])
+    }
+
+    @Test("leaves objects of older workers without harm: they can be read, changed, deleted and released", arguments: StackKind.allCases)
+    func oldObjects(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let main = bench.main
+        await main.perform {
+            let folder = Folder(context: main)
+            for number in 0..<10 { main.insertNote("\(number)").folder = folder }
+        }
+        try await main.saveToStore()
+        let worker = bench.stack.newChildContext()
+        let fetch: @Sendable (NSManagedObjectContext) throws -> Kept = { context in
+            let notes = try context.fetch(NSFetchRequest<Note>())
+            return Kept(notes[0], notes)
+        }
+        let mine = try await main.perform { try fetch(main) }
+        var kept: Kept? = try await worker.perform { try fetch(worker) }
+        try await bench.stack.resetStore()
+        await main.perform { #expect(mine.notes.allSatisfy { $0.managedObjectContext == nil }) }
+        await worker.perform { [kept] in
+            for note in kept?.notes ?? [] {
+                _ = (note.text, note.folder?.name, note.folder?.notes.count, note.description)
+                note.text = "changed"
+            }
+            if let note = kept?.first { worker.delete(note) }
+        }
+        await #expect(throws: CoreDataStack.Error.storeWasReset) { try await worker.saveToStore() }
+        kept = nil
+        try await main.saveToStore()
+        #expect(try bench.stored().isEmpty)
+    }
+
+    // * The stack is let go of while a reset is under way, and its contexts are used.
+    @Test("goes on though the stack is let go of meanwhile", arguments: StackKind.allCases)
+    func released(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let url = bench.url.appendingPathExtension("own")
+        var stack: CoreDataStack? =
+            switch kind {
+            case .file: try await CoreDataStack.constructSQLiteStack(model: NoteModel.make(), at: url)
+            case .memory: try CoreDataStack.constructInMemoryStack(model: NoteModel.make())
+            }
+        weak let released = stack
+        let worker = try #require(stack?.newChildContext())
+        let main = try #require(worker.parent)
+        await main.perform { _ = main.insertNote("old") }
+        try await main.saveToStore()
+        let result: CoreDataStack.ResetResult = await withCheckedContinuation { continuation in
+            stack?.resetStore { continuation.resume(returning: $0) }
+            stack = nil
+        }
+        if case .failure(let error) = result { throw error }
+        while released != nil { await Task.yield() }
+        await #expect(throws: CoreDataStack.Error.storeWasReset) { try await worker.fetchedTexts() }
+        await main.perform { _ = main.insertNote("new") }
+        try await main.saveToStore()
+        #expect(try await main.fetchedTexts() == ["new": 0])
+    }
+}
+
+/// Set once, by whoever says that it is enough.
+private final class Flag: @unchecked Sendable {
+    // The lock orders every access.
+    private let lock = NSLock()
+    private var value = false
+    var isSet: Bool { lock.withLock { value } }
+    func set() { lock.withLock { value = true } }
+}
