@@ -86,12 +86,12 @@ struct LeakTests {
             try await bench.main.saveToStore()
         }
         try await untilGone(left)
-        let outlived = try #require(kept)
+        try #require(kept?.first.managedObjectContext == nil && kept?.first.objectID.entity.name == "Note")
+        #expect(kept?.first.description.isEmpty == false)
+        let parts = Parts(kept?.notes ?? [])
+        for note in kept?.notes ?? [] { left.add(note) }
         kept = nil
-        #expect(outlived.first.managedObjectContext == nil && outlived.first.objectID.entity.name == "Note")
-        #expect(!outlived.first.description.isEmpty)
-        for note in outlived.notes { left.add(note) }
-        try await releaseOnThreads(outlived)
+        try await parts.releaseOnThreads()
         try await untilGone(left)
     }
 
@@ -103,11 +103,8 @@ struct LeakTests {
         try await main.saveToStore()
         let worker = bench.stack.newChildContext()
         for _ in 0..<20 {
-            let kept = try await worker.perform {
-                let notes = try worker.fetch(NSFetchRequest<Note>())
-                return Kept(notes[0], notes)
-            }
-            async let released: Void = releaseOnThreads(kept)
+            let parts = try await worker.perform { Parts(try worker.fetch(NSFetchRequest<Note>())) }
+            async let released: Void = parts.releaseOnThreads()
             let sum = try await worker.perform { try worker.texts().values.reduce(0, +) }
             #expect(sum == 499 * 500 / 2)
             try await released
@@ -170,19 +167,6 @@ extension LeakTests {
         try await context.saveToStore()
     }
 
-    /// Each thread has a part of the objects, and lets go of them.
-    private func releaseOnThreads(_ kept: Kept) async throws {
-        let parts = (0..<4).map { part in
-            Kept(kept.first, kept.notes.enumerated().filter { $0.offset % 4 == part }.map(\.element))
-        }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for part in parts {
-                group.addTask { try await onNewThread { withExtendedLifetime(part) {} } }
-            }
-            try await group.waitForAll()
-        }
-    }
-
     /// Waits until everything is gone: the last blocks of queues hold contexts a moment longer than their answers say. It would never end,
     /// were it not for the limit.
     private func untilGone(_ left: Leftovers, sourceLocation: SourceLocation = #_sourceLocation) async throws {
@@ -211,6 +195,24 @@ private final class Leftovers: @unchecked Sendable {
             // What is asked here must not be the last reference under the lock.
             things.removeAll { $0.thing == nil }
             return things.compactMap { $0.thing.map { "\(type(of: $0))" } }
+        }
+    }
+}
+
+/// Objects that threads release, each of them a part: the last references are here.
+private final class Parts: @unchecked Sendable {
+    // The lock orders every access.
+    private let lock = NSLock()
+    private var parts: [[NSManagedObject]]
+
+    init(_ objects: [NSManagedObject]) {
+        parts = (0..<4).map { part in objects.enumerated().filter { $0.offset % 4 == part }.map(\.element) }
+    }
+
+    func releaseOnThreads() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 { group.addTask { try await onNewThread { _ = self.lock.withLock { self.parts.popLast() } } } }
+            try await group.waitForAll()
         }
     }
 }

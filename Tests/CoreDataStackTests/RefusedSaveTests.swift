@@ -96,9 +96,9 @@ struct RefusedSaveTests {
     @Test("a file that nobody may write any more", arguments: StackKind.allCases)
     func readOnly(_ kind: StackKind) async throws {
         let bench = try await Bench(kind)
-        try await setReadOnly(true, bench)
-        try await everyFormFails(with: CocoaError.fileWriteNoPermission.rawValue, bench)
-        try await setReadOnly(false, bench)
+        try await bench.sqliteStore.readOnly {
+            try await everyFormFails(with: CocoaError.fileWriteNoPermission.rawValue, bench)
+        }
         try await everythingArrives(bench)
     }
 
@@ -198,10 +198,6 @@ extension RefusedSaveTests {
         }
         await main.perform { note.first.number = 7 }
         return note
-    }
-
-    private func setReadOnly(_ isReadOnly: Bool, _ bench: Bench) async throws {
-        try bench.sqliteStore.pool.write { try $0.execute("PRAGMA query_only = \(isReadOnly ? 1 : 0)") }
     }
 }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// A note with a mandatory text and an optional number, in a folder with other notes.
 enum NoteModel {
-    static func make(uniqueTexts: Bool = false) -> NSManagedObjectModel {
+    static func make(uniqueTexts: Bool = false, ordersNotes: Bool = false) -> NSManagedObjectModel {
         let (note, folder) = (NSEntityDescription(), NSEntityDescription())
         (note.name, note.managedObjectClassName) = ("Note", NSStringFromClass(Note.self))
         (folder.name, folder.managedObjectClassName) = ("Folder", NSStringFromClass(Folder.self))
@@ -15,6 +15,7 @@ enum NoteModel {
         let (notes, home) = (NSRelationshipDescription(), NSRelationshipDescription())
         (notes.name, notes.destinationEntity, notes.inverseRelationship, notes.deleteRule) = ("notes", note, home, .cascadeDeleteRule)
         (home.name, home.destinationEntity, home.inverseRelationship, home.maxCount) = ("folder", folder, notes, 1)
+        notes.isOrdered = ordersNotes
         folder.properties.append(notes)
         note.properties.append(home)
         if uniqueTexts { note.uniquenessConstraints = [["text"]] }
@@ -51,6 +52,7 @@ final class Note: NSManagedObject {
 final class Folder: NSManagedObject {
     private static let nameKey = Attribute<String?>("name")
     private static let notesKey = ToMany<Note>("notes")
+    private static let orderedNotesKey = OrderedToMany<Note>("notes")
     var name: String? {
         get { self[Self.nameKey] }
         set { self[Self.nameKey] = newValue }
@@ -58,6 +60,11 @@ final class Folder: NSManagedObject {
     var notes: Set<Note> {
         get { self[Self.notesKey] }
         set { self[Self.notesKey] = newValue }
+    }
+    /// The same in a model that orders them.
+    var orderedNotes: [Note] {
+        get { self[Self.orderedNotesKey] }
+        set { self[Self.orderedNotesKey] = newValue }
     }
 }
 

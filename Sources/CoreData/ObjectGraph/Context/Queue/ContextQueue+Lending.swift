@@ -5,11 +5,8 @@ extension ContextQueue {
     /// - Precondition: the caller is on the queue.
     func lend<Result>(_ body: () throws -> Result) rethrows -> Result {
         guard let guests = WaitGraph.mutex.withLock(beginLending) else { return try body() }
-        defer {
-            isLent = false
-            // Until the last guest has gone.
-            guests.sync {}
-        }
+        // In a guest's turn: nobody is inside then, who would find himself off the queue.
+        defer { guests.sync { isLent = false } }
         return try body()
     }
 
