@@ -27,7 +27,6 @@ final class ContextQueue: @unchecked Sendable {
     private let saving = Atomic<Bool>(false)
     private let receiving = Atomic<Bool>(false)
     private let lent = Atomic<Bool>(false)
-    private let everLent = Atomic<Bool>(false)
     /// Where child contexts take turns while the queue is lent; nil as long as there are none. Set under the mutex.
     private(set) var guests: ContextQueue?
     /// Requests of child contexts that wait for the queue. Under the mutex.
@@ -81,14 +80,8 @@ final class ContextQueue: @unchecked Sendable {
     /// Whether the owner has lent the queue to child contexts.
     var isLent: Bool {
         get { lent.load(ordering: .acquiring) }
-        set {
-            if newValue { everLent.store(true, ordering: .releasing) }
-            lent.store(newValue, ordering: .releasing)
-        }
+        set { lent.store(newValue, ordering: .releasing) }
     }
-
-    /// Whether there may be guests.
-    var hasBeenLent: Bool { everLent.load(ordering: .acquiring) }
 
     /// From now on there are child contexts.
     func admitGuests() { WaitGraph.mutex.withLock { if guests == nil { guests = ContextQueue(.own) } } }
