@@ -62,10 +62,13 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "WordNetData", swiftSettings: strict),
-        .target(name: "WordNetStore", dependencies: ["CoreData", "WordNetData"], swiftSettings: strict),
+        .target(name: "WordNetStore", dependencies: ["CoreData", "CoreDataStack", "WordNetData"], swiftSettings: strict),
         .executableTarget(
             name: "wordnet",
-            dependencies: ["CoreData", "WordNetData", "WordNetStore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: [
+                "CoreData", "CoreDataStack", "WordNetData", "WordNetStore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(

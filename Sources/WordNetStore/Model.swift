@@ -7,9 +7,9 @@ import CoreData
 ///            └──< Pointer, Frame     └──< Frame
 /// ```
 /// A pointer always leads from a synset to a synset; a lexical one names the two senses as well.
-enum Model {
-    /// A new model. One container needs one: a model that is made twice claims each class twice.
-    static func make() -> NSManagedObjectModel {
+public enum Model {
+    /// A new model, for one coordinator and those on the same store.
+    public static func make() -> NSManagedObjectModel {
         let synset = entity(
             Synset.self,
             attribute("gloss", .string),
@@ -17,7 +17,7 @@ enum Model {
             attribute("lexicographerFile", .integer16),
             attribute("offset", .integer32)
         )
-        let word = entity(Word.self, attribute("lemma", .string))
+        let word = entity(Word.self, attribute("lemma", .string), attribute("note", .string, isOptional: true))
         let sense = entity(
             Sense.self,
             attribute("text", .string),

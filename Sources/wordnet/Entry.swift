@@ -3,7 +3,7 @@ import WordNetStore
 
 /// A word's senses as people read them: synonyms, gloss, and the ways up from hypernym to hypernym.
 func entryText(of word: Word) -> String {
-    var lines = [word.lemma]
+    var lines = [word.lemma] + (word.note.map { wrap($0, first: "  note: ", indent: 8) } ?? [])
     var heading = ""
     var previous: Synset?
     for sense in word.senses {

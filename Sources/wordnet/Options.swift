@@ -38,4 +38,7 @@ struct StoreOptions: ParsableArguments {
 /// A failure that is told in one sentence.
 struct Failure: Error, CustomStringConvertible {
     let description: String
+
+    init(description: String) { self.description = description }
+    init(noWord word: String) { description = "WordNet has no word \"\(word)\"." }
 }

@@ -46,6 +46,7 @@ extension Int {
 
 extension Duration {
     var inSeconds: String { String(format: "%.1f s", self / .seconds(1)) }
+    var inMilliseconds: String { String(format: "%.1f ms", self / .milliseconds(1)) }
 
     /// How many of `count` come to a second.
     func rate(of count: Int) -> Int { Int(Double(count) / max(self / .seconds(1), 0.001)) }

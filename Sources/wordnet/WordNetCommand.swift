@@ -3,17 +3,19 @@ import Foundation
 import WordNetStore
 
 @main
-struct WordNetCommand: ParsableCommand {
+struct WordNetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wordnet",
         abstract: "Imports WordNet 3.0 into a Core Data store and looks words up in it.",
-        discussion: "Without a subcommand: imports into a temporary store, looks up a word and prints counts.",
-        subcommands: [ImportCommand.self, LookupCommand.self, StatsCommand.self, DemoCommand.self],
+        discussion: "Without a subcommand: does all of it in order, in a temporary store or in that of --store, which is kept.",
+        subcommands: [
+            ImportCommand.self, LookupCommand.self, AnnotateCommand.self, StatsCommand.self, LogoutCommand.self, DemoCommand.self,
+        ],
         defaultSubcommand: DemoCommand.self
     )
 }
 
-struct ImportCommand: ParsableCommand {
+struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Imports all of WordNet into a new store."
@@ -22,12 +24,12 @@ struct ImportCommand: ParsableCommand {
     @OptionGroup var source: DataOptions
     @OptionGroup var destination: StoreOptions
 
-    func run() throws {
-        try Store.create(at: destination.url, importing: source.folder())
+    func run() async throws {
+        try await Store.create(at: destination.url, importing: source.folder())
     }
 }
 
-struct LookupCommand: ParsableCommand {
+struct LookupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lookup",
         abstract: "Prints a word's senses with their synonyms and hypernyms."
@@ -36,14 +38,13 @@ struct LookupCommand: ParsableCommand {
     @OptionGroup var options: StoreOptions
     @Argument(help: "The word, or several that make one: ice cream.") var word: [String]
 
-    func run() throws {
-        let store = try Store.existing(at: options.url)
-        defer { try? store.close() }
-        print(try store.entry(for: word.joined(separator: " ")))
+    func run() async throws {
+        let store = try await Store.existing(at: options.url)
+        print(try await store.entry(for: word.joined(separator: " ")))
     }
 }
 
-struct StatsCommand: ParsableCommand {
+struct StatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
         abstract: "Counts what is in a store."
@@ -51,36 +52,73 @@ struct StatsCommand: ParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
-    func run() throws {
-        let store = try Store.existing(at: options.url)
-        print(try store.statistics())
+    func run() async throws {
+        let store = try await Store.existing(at: options.url)
+        print(try await store.statistics())
         try store.close()
     }
 }
 
-struct DemoCommand: ParsableCommand {
+struct AnnotateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "annotate",
+        abstract: "Writes a note beside a word, which lookup shows."
+    )
+
+    @OptionGroup var options: StoreOptions
+    @Argument(help: "The word; quote several that make one.") var word: String
+    @Argument(help: "The note.") var note: String
+
+    func run() async throws {
+        let store = try await Store.existing(at: options.url)
+        try await store.annotateAndProve(word, note)
+        try store.close()
+    }
+}
+
+struct LogoutCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "logout",
+        abstract: "Removes everything from a store, which stays usable."
+    )
+
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+        let store = try await Store.existing(at: options.url)
+        try await store.logOutAndProve()
+        try store.close()
+    }
+}
+
+struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Imports into a temporary store, looks up a word and prints counts."
+        abstract: "Imports, looks a word up, annotates it, counts, and logs out."
     )
 
     @OptionGroup var source: DataOptions
-    @Option(help: "A file to keep the store in.") var store: String?
+    @Option(help: "A file to keep the store in; it is not logged out of.") var store: String?
     @Option(help: "The word to look up.") var word = "dog"
 
-    func run() throws {
+    func run() async throws {
         let data = try source.folder()
-        if let store { return try show(data, in: URL(fileURLWithPath: store)) }
+        if let store { return try await show(data, in: URL(fileURLWithPath: store)).close() }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("wordnet-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         // A temporary folder that cannot be removed is the system's to clear away.
         defer { try? FileManager.default.removeItem(at: folder) }
-        try show(data, in: folder.appendingPathComponent("wordnet.sqlite"))
+        let store = try await show(data, in: folder.appendingPathComponent("wordnet.sqlite"))
+        print()
+        try await store.logOutAndProve()
     }
 
-    private func show(_ data: URL, in url: URL) throws {
-        try Store.create(at: url, importing: data)
-        let store = try Store.existing(at: url)
-        print("", try store.entry(for: word), "", try store.statistics(), separator: "\n")
+    private func show(_ data: URL, in url: URL) async throws -> Store {
+        try await Store.create(at: url, importing: data)
+        let store = try await Store.existing(at: url)
+        print("", try await store.entry(for: word), "", separator: "\n")
+        try await store.annotateAndProve(word, "looked up on this machine")
+        print("", try await store.statistics(), separator: "\n")
+        return store
     }
 }

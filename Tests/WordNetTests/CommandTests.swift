@@ -14,7 +14,7 @@ struct CommandTests {
     func help() throws {
         let run = try Run("--help")
         #expect(run.status == 0)
-        for subcommand in ["import", "lookup", "stats"] { #expect(run.output.contains("  \(subcommand) ")) }
+        for subcommand in ["import", "lookup", "annotate", "stats", "logout"] { #expect(run.output.contains("  \(subcommand) ")) }
     }
 
     @Test("says in one sentence what to install when there is no data, and exits with 2", arguments: [nil, "import"])
@@ -40,6 +40,7 @@ struct CommandTests {
         #expect(imported.output.contains("Imported 36 rows"))
         #expect(imported.output.contains("rows/s"))
         #expect(imported.output.contains("peak memory"))
+        #expect(imported.output.contains("Meanwhile the main context answered"))
         #expect(imported.errors.contains("100 %"))
         #expect(try folder.contents() == ["words.sqlite"])
 
@@ -93,6 +94,47 @@ struct CommandTests {
         #expect(run.output.contains("Imported 36 rows"))
         #expect(run.output.contains("  1  dog, domestic dog\n"))
         #expect(run.output.contains("Pointers by type"))
+        let steps = [
+            "Imported 36 rows", "Meanwhile the main context", "domestic dog", "A worker saved the note", "Synset", "Logged out: 0 synsets",
+        ]
+        let places = steps.map { run.output.range(of: $0)?.lowerBound }
+        #expect(places.allSatisfy { $0 != nil } && places.compactMap { $0 }.sorted() == places.compactMap { $0 })
+    }
+
+    @Test("keeps the store that it is given")
+    func keptDemo() throws {
+        let sample = try SampleData()
+        let run = try Run("--data", sample.url.path, "--store", store)
+        #expect(run.status == 0 && !run.output.contains("Logged out"))
+        #expect(try Run("lookup", "dog", "--store", store).output.contains("note: looked up on this machine"))
+        #expect(try folder.contents() == ["words.sqlite"])
+    }
+
+    @Test("writes notes through a worker into the file, where lookup finds them")
+    func annotate() throws {
+        let sample = try SampleData()
+        #expect(try Run("import", "--data", sample.url.path, "--store", store).status == 0)
+        let run = try Run("annotate", "Domestic_Dog", "my friend", "--store", store)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output == "A worker saved the note; a second coordinator reads in the file: my friend\n")
+        #expect(try Run("lookup", "domestic dog", "--store", store).output.hasPrefix("domestic dog\n  note: my friend\n"))
+        let missing = try Run("annotate", "no such word", "note", "--store", store)
+        #expect(missing.status == 1 && missing.errors == "Error: WordNet has no word \"no such word\".\n")
+        #expect(try folder.contents() == ["words.sqlite"])
+    }
+
+    @Test("logs out: nothing is left in the store, which goes on being one")
+    func logout() throws {
+        let sample = try SampleData()
+        #expect(try Run("import", "--data", sample.url.path, "--store", store).status == 0)
+        let run = try Run("logout", "--store", store)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("Logged out: 0 synsets and 0 words are left."))
+        #expect(run.output.contains("a worker saved 1 word"))
+        #expect(try Run("lookup", "dog", "--store", store).status == 1)
+        let counts = try Run("stats", "--store", store).output.split(separator: "\n").prefix(5)
+        #expect(counts.count == 5 && counts.allSatisfy { $0.hasSuffix(" 0") })
+        #expect(try folder.contents() == ["words.sqlite"])
     }
 
     @Test("finds no word that WordNet does not have: one sentence, and it exits with 1")
@@ -124,9 +166,10 @@ struct CommandTests {
         #expect(try Data(contentsOf: folder.file("words.sqlite")) == Data("mine".utf8))
     }
 
-    @Test("says how to make a store that is not there", arguments: ["lookup", "stats"])
+    @Test("says how to make a store that is not there", arguments: ["lookup", "stats", "annotate", "logout"])
     func noStore(subcommand: String) throws {
-        let run = try subcommand == "lookup" ? Run("lookup", "dog", "--store", store) : Run("stats", "--store", store)
+        let words = ["lookup": ["dog"], "annotate": ["dog", "a note"]][subcommand] ?? []
+        let run = try Run([subcommand] + words + ["--store", store])
         #expect(run.status == 1)
         #expect(run.errors.contains("wordnet import --store \(store)"))
         #expect(try folder.contents().isEmpty)

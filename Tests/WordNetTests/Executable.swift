@@ -7,7 +7,9 @@ struct Run {
     let errors: String
 
     /// Runs the command to its end with output that is no terminal.
-    init(_ arguments: String...) throws {
+    init(_ arguments: String...) throws { try self.init(arguments) }
+
+    init(_ arguments: [String]) throws {
         let process = Process()
         process.executableURL = Self.executable
         process.arguments = arguments

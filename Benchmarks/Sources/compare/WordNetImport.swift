@@ -27,7 +27,7 @@ final class WordNetImport {
 
     init(in directory: URL) throws {
         let (lexicon, model) = (try Lexicon(contentsOf: Self.data), directory.appendingPathComponent("wordnet.sqlite"))
-        counts = try Self.countingSaves { try lexicon.importIntoStore(at: model) }
+        counts = try Self.countingSaves { try Self.importRows(of: lexicon, to: model) }
         (self.lexicon, self.model) = (lexicon, model)
         var tape: OpaquePointer?
         let names = Self.tables.map { strdup($0) }
@@ -45,9 +45,19 @@ final class WordNetImport {
     deinit { baseline_tape_free(tape) }
 
     func importOurs(to url: URL) throws -> Double {
-        let seconds = try cpuSeconds { try lexicon.importIntoStore(at: url) }.seconds
+        let seconds = try cpuSeconds { try Self.importRows(of: lexicon, to: url) }.seconds
         try verify(url)
         return seconds
+    }
+
+    /// From making the file to closing it.
+    private static func importRows(of lexicon: Lexicon, to url: URL) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Model.make())
+        let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait { try lexicon.insertRows(into: context) }
+        try coordinator.remove(store)
     }
 
     func importRaw(to url: URL) throws -> Double {
