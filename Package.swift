@@ -23,10 +23,12 @@ let package = Package(
         .testTarget(name: "SQLiteDriverTests", dependencies: ["SQLiteDriver"], swiftSettings: strict),
         .target(name: "Predicates", dependencies: ["CShims"], swiftSettings: strict),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "SQLiteDriver"], swiftSettings: strict),
+        .target(name: "ModelFormat", swiftSettings: strict),
+        .testTarget(name: "ModelFormatTests", dependencies: ["ModelFormat"], swiftSettings: strict),
         .target(
             name: "CoreData",
             dependencies: [
-                "SQLiteDriver", "Predicates", "CShims", "CSQLite",
+                "SQLiteDriver", "Predicates", "ModelFormat", "CShims", "CSQLite",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
