@@ -29,7 +29,7 @@ final class XMLLines: NSObject, XMLParserDelegate {
         switch value.lowercased() {
         case "yes", "true": "1"
         case "no", "false": "0"
-        default: Double(value).map { $0 == $0.rounded() ? "\(Int($0))" : "\($0)" } ?? value
+        default: Double(value).map { number in Int(exactly: number).map(String.init) ?? "\(number)" } ?? value
         }
     }
 

@@ -20,7 +20,9 @@ extension Model {
         /// Whether generated code uses a type like `Int64` or `Bool`, not an object.
         public var usesScalarValueType: Bool?
         public var valueTransformerName: String?
-        /// The class of the values, where the type alone does not say it.
+        /// The class of the values in generated code; in the source only.
+        public var customClassName: String?
+        /// The class of the values, where it is not the one that the type has; in compiled files only.
         public var valueClassName: String?
         /// The name of the composite, for an attribute of that type.
         public var composite: String?

@@ -17,7 +17,7 @@ extension Model {
     /// The `contents` of an `.xcdatamodel`. Reading it gives an equal model, if this one is from a source too.
     ///
     /// Compiled models can hold what the source has no form for; that is left out: sort descriptors, `validations`, `derivationFilter`,
-    /// and all but text in user infos.
+    /// value classes, and all but text in user infos.
     public func xml() throws -> Data { try XMLFields.node("model", of: self).document }
 }
 

@@ -9,7 +9,7 @@ extension Model.Attribute: XMLElementValue {
         fields.text("regularExpressionString", &pattern)
         try fields.optionalFlag("usesScalarValueType", &usesScalarValueType)
         fields.text("valueTransformerName", &valueTransformerName)
-        fields.text("customClassName", &valueClassName)
+        fields.text("customClassName", &customClassName)
         try fields.flag("allowsExternalBinaryDataStorage", &allowsExternalBinaryDataStorage)
         try fields.flag("preserveAfterDeletion", &preservesValueInHistoryOnDeletion)
         try fields.flag("allowsCloudEncryption", &allowsCloudEncryption)
