@@ -82,5 +82,6 @@ extension Model.FetchRequest {
 func lines(_ value: Any) -> [String] {
     var text = ""
     dump(value, to: &text)
-    return text.split(separator: "\n").map(String.init)
+    // Dictionaries have no order.
+    return text.split(separator: "\n").map(String.init).sorted()
 }

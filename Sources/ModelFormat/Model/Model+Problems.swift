@@ -43,7 +43,6 @@ private struct ProblemFinder {
     func problems(of entity: Model.Entity) -> [Model.Problem] {
         let own = entity.attributes.map(\.name) + entity.relationships.map(\.name) + entity.fetchedProperties.map(\.name)
         return repeated(own, [entity.name], "properties of entity \(entity.name)")
-            + repeated(entity.indexes.map(\.name), [entity.name], "indexes of entity \(entity.name)")
             + missing(entity.parent, [entity.name], "the parent of entity \(entity.name)")
             + entity.attributes.flatMap { problems(of: $0, [entity.name]) }
             + entity.relationships.flatMap { problems(of: $0, entity) }

@@ -24,10 +24,12 @@ struct XMLNode {
 }
 
 extension XMLNode {
-    /// The root element of a document. Entities from outside the document are not loaded.
+    /// The root element of a document in UTF-8. Entities from outside the document are not loaded.
     ///
     /// - Throws: `ModelFormatError` with a line for what is no XML.
     static func root(of data: Data) throws -> XMLNode {
+        // NB: Foundation's parser stops the program for names that are not in UTF-8.
+        guard String(validating: data, as: UTF8.self) != nil else { throw ModelFormatError(nil, "the text is not in UTF-8") }
         let builder = XMLTreeBuilder()
         let parser = XMLParser(data: data)
         parser.delegate = builder
