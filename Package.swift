@@ -35,7 +35,9 @@ let package = Package(
         ),
         .testTarget(
             name: "CoreDataTests",
-            dependencies: ["CoreData", "ModelFormat", "Predicates", "SQLiteDriver", "MainQueueExercise", "AsyncMainProgram", "SyncMainProgram"],
+            dependencies: [
+                "CoreData", "ModelFormat", "Predicates", "SQLiteDriver", "MainQueueExercise", "AsyncMainProgram", "SyncMainProgram",
+            ],
             swiftSettings: strict
         ),
         .target(name: "MainQueueExercise", dependencies: ["CoreData"], path: "Tests/Programs/MainQueueExercise", swiftSettings: strict),

@@ -121,4 +121,20 @@ struct ModelFileFixtureTests {
             #expect(try compiled.entityVersionHashesByName == NSManagedObjectModel(source).entityVersionHashesByName, "\(path)")
         }
     }
+
+    // * The sources of three versions are compiled into a bundle.
+    // => It lists the hashes that Apple's compiler listed, and its current version loads.
+    @Test("are compiled into a bundle with the hashes of Apple's")
+    func compilingBundle() throws {
+        let theirs = try ModelBundle(compiled: Fixtures.url("samplemodel/SampleModel.momd"))
+        let sources = try ModelBundle(source: Fixtures.url("samplemodel/SampleModel.xcdatamodeld"))
+        try Fixtures.withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("SampleModel.momd")
+            try sources.withVersionHashes().writeCompiled(to: url, parser: .predicates)
+            let ours = try ModelBundle(compiled: url)
+            #expect(ours.versionHashes == theirs.versionHashes && ours.currentVersion == theirs.currentVersion)
+            let model = try #require(NSManagedObjectModel(contentsOf: url))
+            #expect(model.versionChecksum == ours.versionChecksums["SampleModel"])
+        }
+    }
 }
