@@ -105,7 +105,8 @@ struct CompiledTests {
         let values: [(Model.ValueType, Model.Value)] = [
             (.string, .string("é\"")), (.integer64, .integer(.min)), (.double, .real(-0.5)), (.boolean, .bool(false)),
             (.date, .date(1.5)), (.binaryData, .data(Data([1, 2, 3]))), (.uuid, .uuid(UUID())), (.uri, .uri("a://b")),
-            (.decimal, .decimal(Decimal(string: "-12345678901234567890.0123456789")!)), (.decimal, .decimal(0)), (.transformable, foreign),
+            (.decimal, .decimal(try #require(Decimal(string: "-12345678901234567890.0123456789")))), (.decimal, .decimal(0)),
+            (.transformable, foreign),
         ]
         var (model, entity) = (Model(), Model.Entity())
         entity.name = "E"
@@ -125,7 +126,7 @@ struct CompiledTests {
         archive.fill(outer, ["Module.Cover", "NSObject"], ["inner": inner, "text": archive.string("t"), "list": archive.array([inner])])
         archive.fill(inner, ["Module.Page", "NSObject"], ["outer": outer, "number": .integer(3)])
         let reader = try ArchiveReader(Data(archive.bytes(root: outer)))
-        return .archived(className: "Module.Cover", reader.excerpt(at: try reader.root().index))
+        return .archived(className: "Module.Cover", try #require(reader.excerpt(at: try reader.root().index)))
     }
 }
 

@@ -29,7 +29,7 @@ struct SourceTests {
         let byName = Dictionary(uniqueKeysWithValues: attributes.map { ($0.name, $0) })
         #expect(Set(attributes.map(\.type)) == Set(Model.ValueType.allCases).subtracting([.objectID]))
         #expect(byName["small"]?.defaultValue == .integer(-1) && byName["small"]?.maximum == .integer(5))
-        #expect(byName["price"]?.defaultValue == .decimal(Decimal(string: "12.5")!))
+        #expect(byName["price"]?.defaultValue == .decimal(12.5))
         #expect(byName["name"]?.minimum == .integer(1) && byName["name"]?.pattern == "[a-z&<]+")
         #expect(byName["name"]?.userInfo["a"] == .string("line\nbreak \"é\""))
         #expect(byName["date"]?.defaultValue == .date(708_103_500) && byName["date"]?.dateTexts["maxValueString"] == "12/4/2013")

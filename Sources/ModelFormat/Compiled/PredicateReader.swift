@@ -136,11 +136,9 @@ extension PredicateReader {
     }
 
     private mutating func subquery(_ object: ArchivedObject) throws -> Model.Expression {
-        let name: String
-        switch try object.object("NSVariable") {
-        case let variable? where variable.className == "NSVariableExpression": name = try variable.text("NSVariable") ?? ""
-        default: name = try object.text("NSVariable") ?? ""
-        }
+        // The variable is a text, or an expression with that text.
+        let variable = try? object.object("NSVariable")
+        let name = try (variable ?? object).text("NSVariable") ?? ""
         return .subquery(try part(object, "NSExpression"), variable: name, try condition(object, "NSPredicate"))
     }
 

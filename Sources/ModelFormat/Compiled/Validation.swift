@@ -36,16 +36,27 @@ extension Model.Attribute {
 
     /// Makes a validation a bound or a pattern if it is one of those, else keeps it as it is.
     mutating func add(_ validation: Validation) {
+        if !addBound(validation) && !addPattern(validation) { validations.append(validation) }
+    }
+
+    private mutating func addBound(_ validation: Validation) -> Bool {
         guard case .comparison(let comparison) = validation.predicate, case .constant(let value?) = comparison.right,
-            comparison == .init(comparison.left, comparison.operation, comparison.right)
-        else { return validations.append(validation) }
-        let isBound = comparison.left == boundSubject && boundWarning(comparison.operation) == validation.warning
+            comparison == .init(boundSubject, comparison.operation, comparison.right), let bound = value.suited(to: boundType),
+            boundWarning(comparison.operation) == validation.warning
+        else { return false }
         switch comparison.operation {
-        case .greaterThanOrEqualTo where isBound && minimum == nil: minimum = value.suited(to: boundType)
-        case .lessThanOrEqualTo where isBound && maximum == nil: maximum = value.suited(to: boundType)
-        case .matches where validation.warning == Self.patternWarning && pattern == nil && comparison.left == .evaluatedObject:
-            if case .string(let text) = value { pattern = text } else { validations.append(validation) }
-        default: validations.append(validation)
+        case .greaterThanOrEqualTo where minimum == nil: minimum = bound
+        case .lessThanOrEqualTo where maximum == nil: maximum = bound
+        default: return false
         }
+        return true
+    }
+
+    private mutating func addPattern(_ validation: Validation) -> Bool {
+        guard case .comparison(let comparison) = validation.predicate, case .constant(.string(let text)?) = comparison.right,
+            comparison == .init(.evaluatedObject, .matches, comparison.right), pattern == nil, validation.warning == Self.patternWarning
+        else { return false }
+        pattern = text
+        return true
     }
 }

@@ -29,8 +29,13 @@ extension ArchivedObject {
         case "NSUUID": .uuid(try uuid())
         case "NSURL": .uri(try uri())
         case "NSDecimalNumber", "NSDecimalNumberPlaceholder": .decimal(try decimal())
-        default: .archived(className: className, archive.excerpt(at: index))
+        default: .archived(className: className, try excerpt())
         }
+    }
+
+    private func excerpt() throws -> Data {
+        guard let data = archive.excerpt(at: index) else { throw error("it refers to more than \(ArchiveReader.largestExcerpt) objects") }
+        return data
     }
 
     private func real(_ key: String) throws -> Double {
@@ -43,6 +48,7 @@ extension ArchivedObject {
 
     private func uuid() throws -> UUID {
         guard let bytes = try data("NS.uuidbytes"), bytes.count == 16 else { throw error("NS.uuidbytes has not 16 bytes") }
+        // Unsafe only in name: there are 16 bytes, which is what the type has.
         return UUID(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
     }
 
@@ -72,12 +78,16 @@ extension ArchivedObject {
 
 /// Objects of unknown classes.
 extension ArchiveReader {
+    static let largestExcerpt = 1_000
+
     /// An archive of its own with the object as root and with everything that it refers to, numbered in the order of first mention.
-    func excerpt(at root: Int) -> Data {
+    /// Nil if that is too much for a value.
+    func excerpt(at root: Int) -> Data? {
         var numbers = [0: 0, root: 1]
         var order = [0, root]
         var copies: [PropertyListNode] = [.string("$null")]
         while copies.count < order.count {
+            if order.count > Self.largestExcerpt { return nil }
             copies.append(Self.renumbered(objects[order[copies.count]]) { number(of: $0, &numbers, &order) })
         }
         return Data(Self.archive(of: copies))
@@ -124,6 +134,7 @@ extension KeyedArchive {
         case .bool(let flag)?: return plain(.bool(flag))
         case .date(let seconds)?: return object(["NSDate", "NSObject"], ["NS.time": .real(seconds)])
         case .data(let data)?: return plain(.data(Array(data)))
+        // Unsafe only in name: the bytes are copied at once.
         case .uuid(let uuid)?: return object(["NSUUID", "NSObject"], ["NS.uuidbytes": .data(withUnsafeBytes(of: uuid.uuid, Array.init))])
         case .uri(let text)?: return object(["NSURL", "NSObject"], ["NS.base": Self.null, "NS.relative": string(text)])
         case .decimal(let number)?: return decimal(number)

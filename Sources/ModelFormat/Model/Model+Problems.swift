@@ -21,11 +21,14 @@ private struct ProblemFinder {
     let model: Model
     let entities: [String: Model.Entity]
     let composites: [String: Model.Composite]
+    /// The names of the relationships that an entity declares.
+    let relationships: [String: Set<String>]
 
     init(_ model: Model) {
         self.model = model
         entities = Dictionary(model.entities.map { ($0.name, $0) }) { first, _ in first }
         composites = Dictionary(model.composites.map { ($0.name, $0) }) { first, _ in first }
+        relationships = entities.mapValues { Set($0.relationships.map(\.name)) }
     }
 
     func names() -> [Model.Problem] {
@@ -66,7 +69,7 @@ private struct ProblemFinder {
         let (path, name) = ([entity.name, relationship.name], "\(entity.name).\(relationship.name)")
         let destination = missing(relationship.destination, path, "the destination of \(name)")
         guard destination.isEmpty, let inverse = relationship.inverse, let target = relationship.destination else { return destination }
-        if lineage(of: target).contains(where: { $0.relationships.contains { $0.name == inverse } }) { return [] }
+        if lineage(of: target).contains(where: { relationships[$0.name]?.contains(inverse) == true }) { return [] }
         return [Model.Problem(path: path, sentence: "the inverse of \(name) is \(inverse), which is no relationship of \(target)")]
     }
 

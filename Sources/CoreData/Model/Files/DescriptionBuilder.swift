@@ -14,8 +14,9 @@ struct DescriptionBuilder {
             byName[name]?.subentities = children.compactMap { byName[$0.name] }
         }
         for (description, entity) in zip(entities, model.entities) { try describe(entity, as: description) }
+        let relationships = byName.mapValues(\.relationshipsByName)
         for (description, entity) in zip(entities, model.entities) {
-            link(entity, as: description)
+            link(entity, relationships)
             description.indexes = try FetchIndexBuilder(entity, description).indexes()
         }
     }
@@ -60,12 +61,11 @@ struct DescriptionBuilder {
     }
 
     /// Gives relationships their destinations and inverses, which an entity may inherit.
-    private func link(_ entity: Model.Entity, as description: NSEntityDescription) {
-        let known = description.relationshipsByName
+    private func link(_ entity: Model.Entity, _ relationships: [String: [String: NSRelationshipDescription]]) {
         for relationship in entity.relationships {
-            let destination = relationship.destination.flatMap { byName[$0] }
-            known[relationship.name]?.destinationEntity = destination
-            known[relationship.name]?.inverseRelationship = relationship.inverse.flatMap { destination?.relationshipsByName[$0] }
+            let description = relationships[entity.name]?[relationship.name]
+            description?.destinationEntity = relationship.destination.flatMap { byName[$0] }
+            description?.inverseRelationship = relationship.inverse.flatMap { relationships[relationship.destination ?? ""]?[$0] }
         }
     }
 }
