@@ -130,11 +130,33 @@ struct ModelReadingTests {
         }
     }
 
+    // * A source with derived attributes and predicates as text is compiled and read.
+    // => Texts and objects mean the same.
+    @Test("has the same hashes, indexes and validations from a source and compiled")
+    func compiled() throws {
+        let source = try Model(xml: Data("<model>\(Self.compilable)</model>".utf8))
+        let (first, second) = try (
+            NSManagedObjectModel(source), NSManagedObjectModel(Model(archive: source.archived(parser: .predicates)))
+        )
+        #expect(first.entityVersionHashesByName == second.entityVersionHashesByName)
+        let (work, other) = try (#require(first.entitiesByName["Work"]), #require(second.entitiesByName["Work"]))
+        #expect(work.indexes.map(\.partialIndexPredicate?.printedFormat) == other.indexes.map(\.partialIndexPredicate?.printedFormat))
+        for (name, attribute) in work.attributesByName {
+            let compiled = try #require(other.attributesByName[name])
+            #expect(attribute.validationPredicates.map(\.printedFormat) == compiled.validationPredicates.map(\.printedFormat), "\(name)")
+            #expect("\(attribute.defaultValue ?? "nil")" == "\(compiled.defaultValue ?? "nil")", "\(name)")
+        }
+        let elements = (other.attributesByName["place"] as? NSCompositeAttributeDescription)?.elements
+        #expect(elements?.map(\.name) == ["x"])
+    }
+
+    /// The library without an expression that only Apple's compiler reads.
+    private static let compilable = library.replacingOccurrences(of: "first ++ last", with: "title")
+
     @Test("that is no good is an error, or a model that can be used", arguments: 0..<4)
     func hostile(round: UInt64) throws {
         var generator = TestGenerator(seed: 31 &+ round)
-        let compilable = Self.library.replacingOccurrences(of: "first ++ last", with: "title")
-        let archive = Array(try Model(xml: Data("<model>\(compilable)</model>".utf8)).archived(parser: .predicates))
+        let archive = Array(try Model(xml: Data("<model>\(Self.compilable)</model>".utf8)).archived(parser: .predicates))
         let source = Array("<model>\(Self.library)</model>".utf8)
         for number in 0..<25 {
             var (archive, source) = (archive, source)
