@@ -20,6 +20,6 @@ void *cd_takeConstruction(void) {
 
 void cd_setConstruction(void *next) { construction = next; }
 
-static _Thread_local cd_thread thread = {-1, NULL};
+static _Thread_local cd_thread thread = {-1, 0, NULL};
 
 cd_thread *cd_currentThread(void) { return &thread; }

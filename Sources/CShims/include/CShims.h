@@ -28,6 +28,8 @@ static inline void cd_storeRelaxed(void *_Nonnull address, int32_t value) {
 typedef struct {
     /// The level of the queue whose block the thread is running; -1 while it runs none.
     long level;
+    /// How many contexts are taking what a child saved, on this thread.
+    long receptions;
     /// What is needed once the thread waits for others, or NULL.
     void *_Nullable state;
 } cd_thread;

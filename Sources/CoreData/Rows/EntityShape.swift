@@ -70,6 +70,17 @@ final class EntityShape: @unchecked Sendable {
         for case let (reference, position?) in positionSlots.enumerated() where slots.contains(reference) { slots.insert(position) }
     }
 
+    /// Lays the values of some slots over a row. A place in an ordered relationship goes with its owner: with another one, it is not known.
+    func assign(_ slots: SlotMask, from source: Row, to row: OwnRow) {
+        if hasPlaces {
+            slots.forEach { slot in
+                guard let position = positionSlots[slot], Row(row).reference(slot) != source.reference(slot) else { return }
+                row.store(.null, at: position)
+            }
+        }
+        slots.forEach { row.assign($0, from: source) }
+    }
+
     deinit { toOneLinks.deallocate() }
 
     private static func links(_ toOnes: [NSRelationshipDescription?], _ positions: [Int?]) -> UnsafePointer<ToOneLink> {

@@ -9,6 +9,7 @@ final class ForwardingTable: Sendable {
     /// Odd while a commit is under way whose keys are not recorded yet.
     private let publications = Atomic(0)
     private let publishing = Mutex()
+    private let dropped = Atomic(false)
 
     /// Grows with every key recorded.
     var generation: Int { recorded.load(ordering: .acquiring) }
@@ -21,6 +22,11 @@ final class ForwardingTable: Sendable {
         keys.withLock { for (temporary, permanent) in forwardings { $0.insert(permanent, for: temporary) } }
         recorded.add(1, ordering: .releasing)
     }
+
+    /// Whether a context of the tree may have dropped an object that a child takes for saved.
+    var hasDroppedInsertions: Bool { dropped.load(ordering: .acquiring) }
+
+    func noteDroppedInsertions() { dropped.store(true, ordering: .releasing) }
 
     /// The caller is about to commit; `endPublishing()` follows on the same thread, whatever happens.
     func beginPublishing() {

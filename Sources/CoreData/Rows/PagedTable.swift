@@ -26,7 +26,8 @@ struct PagedTable {
     }
 
     @inline(__always) private func page(_ key: Int64) -> Page? {
-        let index = Int(truncatingIfNeeded: key &>> 9)
+        // NB: that of a temporary key, which is negative, is far beyond any page.
+        let index = Int(truncatingIfNeeded: UInt64(bitPattern: key) &>> 9)
         if index < pageCount { return pages[index] }
         return far.isEmpty ? nil : far[index]
     }

@@ -41,7 +41,7 @@ struct RelatedRow {
     /// The owner's key.
     let owner: Int64
     /// Nil where it is not at hand: an object that was never read.
-    let row: Row?
+    var row: Row?
     let reference: RowReference
     /// The place in an ordered relationship.
     let position: Int64?

@@ -1,17 +1,24 @@
 import Foundation
+import Predicates
 
 /// The identity of an object, good in every context of a coordinator and, once permanent, for ever.
 ///
-/// Two IDs are equal when they name the same row of the same store, or the same unsaved object. Hashing and comparing are O(1).
+/// Two IDs are equal when they name the same row of the same store, or the same unsaved object. Hashing and comparing are O(1). A temporary
+/// ID that is kept becomes permanent with its object: it stays equal to every other ID of it, and its hash does not change.
 /// To keep one outside the process, encode it (`Codable`), or its `uriRepresentation()`.
 public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
-    let reference: RowReference
-    let space: IDSpace
+    private let firstReference: RowReference
+    private let firstSpace: IDSpace
+    private let succession: IDSuccession?
 
     init(_ reference: RowReference, in space: IDSpace) {
-        self.reference = reference
-        self.space = space
+        firstReference = reference
+        firstSpace = space
+        succession = reference.key < 0 ? .of(temporaryKey: reference.key) : .of(reference, space)
     }
+
+    var reference: RowReference { firstReference.key > 0 ? firstReference : succession?.permanent?.reference ?? firstReference }
+    var space: IDSpace { firstReference.key > 0 ? firstSpace : succession?.permanent?.space ?? firstSpace }
 
     convenience init(_ reference: RowReference, entity: NSEntityDescription, store: NSPersistentStore?) {
         self.init(reference, in: IDSpace(entity, reference.key < 0 ? nil : store))
@@ -21,7 +28,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
     public var entity: NSEntityDescription { space.entity }
     /// The store that holds the object; nil for a temporary ID, and when the store is gone.
     public var persistentStore: NSPersistentStore? { space.store }
-    /// Whether the object has never been saved. The save replaces its ID by a permanent one.
+    /// Whether the object has never been saved, nor asked for a permanent ID. Becomes false with the save, also for an ID that was kept.
     public var isTemporaryID: Bool { reference.key < 0 }
 
     /// `x-coredata://STORE-UUID/Entity/p1`, or `x-coredata:///Entity/tUUID` for a temporary ID. Only the first can be turned back.
@@ -46,14 +53,15 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
 
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSManagedObjectID else { return false }
-        if self === other { return true }
+        if self === other || (succession != nil && succession === other.succession) { return true }
+        let (reference, space) = (reference, space)
         return reference.key == other.reference.key && (space === other.space || space == other.space)
     }
 
     public override var hash: Int {
         var hasher = Hasher()
-        hasher.combine(reference.key)
-        hasher.combine(space.root)
+        hasher.combine(succession?.temporaryKey ?? firstReference.key)
+        hasher.combine(firstSpace.root)
         return hasher.finalize()
     }
 
@@ -68,6 +76,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
 final class IDSpace: Equatable, @unchecked Sendable {
     let entity: NSEntityDescription
     let root: Int
+    // Kept here: an ID may outlive the model, which the root entity does not.
+    private let rootName: String?
     let storeIdentifier: String?
     private(set) weak var store: NSPersistentStore?
 
@@ -76,21 +86,38 @@ final class IDSpace: Equatable, @unchecked Sendable {
         self.entity = entity
         self.store = store
         root = entity.rootEntity.index
+        rootName = entity.rootEntity.name
         storeIdentifier = store?.identifier
     }
 
     /// Whether equal keys mean the same row in both.
     static func == (left: IDSpace, right: IDSpace) -> Bool {
         left.root == right.root && left.storeIdentifier == right.storeIdentifier
-            && left.entity.rootEntity.name == right.entity.rootEntity.name
+            && left.rootName == right.rootName
     }
 }
 
 /// Something that stands for a row, in a predicate: an object ID, or an object of any layer above.
-protocol RowIdentifying {
+protocol RowIdentifying: StandIn {
     var identifiedRow: RowReference { get }
+    /// The root entity of the row's, by its index.
+    var identifiedRoot: Int { get }
+}
+
+extension RowIdentifying {
+    public var standsFor: AnyHashable { IdentifiedRow(identifiedRow, identifiedRoot) }
+}
+
+/// What an object and its IDs have in common: not the entity, which an ID may name one of above.
+private struct IdentifiedRow: Hashable {
+    let key: Int64
+    let root: Int
+    let store: Int32
+
+    init(_ row: RowReference, _ root: Int) { (key, self.root, store) = (row.key, root, row.key < 0 ? 0 : row.store) }
 }
 
 extension NSManagedObjectID: RowIdentifying {
     var identifiedRow: RowReference { reference }
+    var identifiedRoot: Int { space.root }
 }

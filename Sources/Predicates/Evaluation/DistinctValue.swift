@@ -21,7 +21,11 @@ struct DistinctValue: Hashable {
         case .url(let url): hasher.combine(url.absoluteString)
         case .list(let elements), .set(let elements): hasher.combine(elements.count)
         case .object(let object):
-            if let object = object as? AnyHashable { hasher.combine(object) }
+            if let standIn = object as? any StandIn {
+                hasher.combine(standIn.standsFor)
+            } else if let object = object as? AnyHashable {
+                hasher.combine(object)
+            }
         }
     }
 }

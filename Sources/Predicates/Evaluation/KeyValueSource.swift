@@ -58,3 +58,8 @@ private protocol WrappedValue {
 extension Optional: WrappedValue {
     fileprivate var wrappedValue: Any? { map { $0 } }
 }
+
+/// Something that is compared by what it stands for: an object and its identifier are equal in a predicate.
+public protocol StandIn {
+    var standsFor: AnyHashable { get }
+}

@@ -44,6 +44,7 @@ extension ComparisonResult {
 }
 
 private func sameObject(_ a: Any, _ b: Any) -> Bool {
+    if let a = a as? any StandIn, let b = b as? any StandIn { return a.standsFor == b.standsFor }
     if let a = a as? NSObject { return a.isEqual(b) }
     if type(of: a) is AnyClass, type(of: b) is AnyClass, (a as AnyObject) === (b as AnyObject) { return true }
     guard let a = a as? AnyHashable, let b = b as? AnyHashable else { return false }

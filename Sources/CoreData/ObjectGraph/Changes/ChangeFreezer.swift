@@ -104,14 +104,18 @@ struct ChangeFreezer {
     }
 
     private mutating func freeze(_ object: NSManagedObject) {
-        if object.state.contains(.deleted) {
+        if isForStores, object.key < 0, !object.state.contains(.inserted) {
+            // A trace of an object that was never saved and that a context above has dropped: no store knows it.
+            guard !object.state.isDisjoint(with: .pending) else { return }
+            groups[group(of: object)].unchanged.append(object)
+        } else if object.state.contains(.deleted) {
             let group = group(of: object)
             groups[group].deleted.append(object)
             changes.groups[group].deletes.append(ChangeSet.Delete(key: object.key, base: object.committedRow))
         } else if object.state.contains(.inserted) {
             let group = group(of: object)
             groups[group].inserted.append(object)
-            if object.state.contains(.sharedRow), isForStores, isIncomplete(object) { object.takeOwnRow() }
+            if object.state.contains(.sharedRow), isForStores, isIncomplete(object) { replaceRow(object) }
             changes.groups[group].inserts.append(ChangeSet.Insert(row: object.currentRow, key: object.key))
         } else if object.state.contains(.updated) {
             freezeUpdate(object)
@@ -128,6 +132,13 @@ struct ChangeFreezer {
             guard let reference = row.reference(slot) else { return false }
             return reference.key < 0 || shape.positionSlots[slot].map(row.isNull) == true
         }
+    }
+
+    /// Gives the object a row that a store may write into. The one that it has is no longer known to be what the store holds.
+    private func replaceRow(_ object: NSManagedObject) {
+        let abandoned = object.currentRow
+        object.takeOwnRow()
+        if abandoned.isOwn { EntityLayout.setVersion(abandoned.own.bytes, 0) }
     }
 
     private mutating func freezeLock(_ object: NSManagedObject) {
@@ -163,6 +174,8 @@ extension ChangeFreezer {
         guard object.existingExtras != nil else { return }
         object.forEachChangedToMany { index, contents in
             let relationship = object.scope.shape.toManys[index]
+            // Places need all members: they were forgotten since, by a refresh.
+            if contents.isReordered, contents.members == nil { _ = object.members(of: index) }
             if relationship.isOrdered, !object.state.contains(.deleted) { ordered.append((object, index, contents)) }
             if Self.writesLinks(relationship) { noteLinks(object, relationship, contents) }
         }

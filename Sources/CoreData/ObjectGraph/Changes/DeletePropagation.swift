@@ -47,8 +47,16 @@ struct DeletePropagation {
     private func propagateToOnes(_ objects: [NSManagedObject], _ shape: EntityShape) {
         for (slot, relationship) in shape.toOnes.enumerated() {
             guard let relationship, relationship.deleteRule != .noActionDeleteRule else { continue }
-            for object in objects { if let target = object.target(slot) { apply(relationship, to: [target], of: object) } }
+            for object in objects {
+                if let target = object.target(slot), !isGone(target) { apply(relationship, to: [target], of: object) }
+            }
         }
+    }
+
+    /// Whether nobody has the object any more: it was never saved, and dropped by a context above while this one referred to it.
+    private func isGone(_ target: NSManagedObject) -> Bool {
+        guard target.key < 0, target.state.contains(.rowless), target.state.isDisjoint(with: .pending) else { return false }
+        return (try? context.parentSource.row(for: target.rowReference)).flatMap { $0 } == nil
     }
 
     private func apply(_ relationship: NSRelationshipDescription, to targets: [NSManagedObject], of object: NSManagedObject) {

@@ -35,21 +35,30 @@ struct ChangeReception {
         context.forwarded(RowReference(key: key, entity: Int32(group.entity.index), store: group.store))
     }
 
-    /// An object with a temporary key is known to a context above, or was dropped there.
+    /// An object that was never in a file, as far as its child knows, is known to a context above, or in a file by now; or it was dropped.
     private func checkUnsaved() throws {
         var conflicts: [RowConflict] = []
+        let hasDropped = context.forwardingTable.hasDroppedInsertions
         for group in changes.groups {
-            for update in group.updates where update.key < 0 {
-                let reference = reference(update.key, group)
-                guard reference.key < 0, context.registeredObject(for: reference) == nil,
-                    try context.parentSource.row(for: reference) == nil
-                else { continue }
+            for update in group.updates where update.key < 0 || (hasDropped && update.base?.version == 0) {
+                guard try isGone(reference(update.key, group)) else { continue }
                 conflicts.append(
-                    RowConflict(reference: reference, current: nil, currentVersion: 0, baseVersion: update.row.version, isStoreAhead: false)
+                    RowConflict(
+                        reference: reference(update.key, group),
+                        current: nil,
+                        currentVersion: 0,
+                        baseVersion: update.row.version,
+                        isStoreAhead: false
+                    )
                 )
             }
         }
         if !conflicts.isEmpty { throw SaveConflicts(conflicts: conflicts) }
+    }
+
+    private func isGone(_ reference: RowReference) throws -> Bool {
+        if let known = context.registeredObject(for: reference), !known.state.isDisjoint(with: .pending) { return false }
+        return try context.parentSource.row(for: reference) == nil
     }
 }
 
@@ -95,10 +104,9 @@ extension ChangeReception {
     private mutating func take(_ update: ChangeSet.Update, _ group: ChangeSet.Group) {
         let object = context.object(for: reference(update.key, group))
         guard !object.state.contains(.deleted) else { return }
-        guard let base = update.base ?? (object.state.contains(.inserted) ? object.currentRow : nil), !update.slots.isEmpty else {
-            return object.noteChange()
-        }
+        guard let base = update.base ?? (object.state.contains(.inserted) ? object.currentRow : nil) else { return object.noteChange() }
         prepare(object, base)
+        guard !update.slots.isEmpty else { return object.noteChange() }
         let references = update.slots.filter(object.scope.shape.layout.referenceSlots)
         let before = references.map { object.currentRow.reference($0) }
         if object.currentRow === base { adopt(update.row, object) } else { merge(update, object) }
@@ -110,16 +118,25 @@ extension ChangeReception {
     /// Gives the object the newest row that is at hand to lay the changes over, and its values.
     private func prepare(_ object: NSManagedObject, _ base: Row) {
         if object.state.isDisjoint(with: .pending) {
+            let newest = newestRow(object, base)
             if object.state.contains(.rowless) { context.adopt(base, object) }
-            let newest = context.parentSource.cachedRow(for: object.rowReference)
             if let newest, newest.version == 0 || newest.version > object.currentRow.version || object.isFault {
                 context.adopt(newest, object)
             }
             if !base.isOwn, base.version > object.currentRow.version { context.adopt(base, object) }
         } else if object.state.contains(.rowless) {
-            context.adopt(base, object)
+            context.adopt(newestRow(object, base) ?? base, object)
         }
         if object.isFault { object.fire() }
+    }
+
+    /// The newest row that is at hand.
+    private func newestRow(_ object: NSManagedObject, _ base: Row) -> Row? {
+        if let cached = context.parentSource.cachedRow(for: object.rowReference) { return cached }
+        // NB: what somebody uses is cached. That it is not any more says that it was written since without being read: to add something to a
+        // relationship. Only then is it read, or the save would meet a conflict with an earlier one of this very context.
+        guard object.state.contains(.rowless), context.parentSource.isStoreSide, base.version > 0 else { return nil }
+        return try? context.parentSource.row(for: object.rowReference)
     }
 
     /// The row as it is: it was made from this context's.
@@ -132,7 +149,7 @@ extension ChangeReception {
 
     private func merge(_ update: ChangeSet.Update, _ object: NSManagedObject) {
         if !object.state.contains(.ownRow) || object.state.contains(.sharedRow) { object.takeOwnRow() }
-        update.slots.forEach { object.own.assign($0, from: update.row) }
+        object.scope.shape.assign(update.slots, from: update.row, to: object.own)
     }
 
     /// The inverses of a to-one relationship that a child has set.
@@ -141,9 +158,9 @@ extension ChangeReception {
         let new = object.reference(slot).map(context.forwarded)
         let old = old.map(context.forwarded)
         guard new != old else { return }
-        if let old { context.object(for: old).unlink(object, along: inverse) }
+        if let old { existing(old)?.unlink(object, along: inverse) }
         guard let new else { return }
-        let target = context.object(for: new)
+        guard let target = existing(new) else { return unlink(object, slot, inverse) }
         target.link(object, along: inverse)
         // Its delete rule has not seen this object yet.
         if target.state.contains(.deleted) { context.propagateAgain(target) }
@@ -151,13 +168,29 @@ extension ChangeReception {
 }
 
 extension ChangeReception {
+    /// The object of a reference; nil for one that was never saved and that no context above has any more.
+    private func existing(_ reference: RowReference) -> NSManagedObject? {
+        if reference.key < 0, (try? isGone(reference)) == true { return nil }
+        return context.object(for: reference)
+    }
+
+    /// An object refers to one that is gone: the delete rule of that one is followed.
+    private func unlink(_ object: NSManagedObject, _ slot: Int, _ inverse: NSRelationshipDescription) {
+        if inverse.deleteRule == .cascadeDeleteRule, !object.state.contains(.deleted) {
+            context.delete(object)
+        } else {
+            object.writeTarget(nil, slot)
+        }
+    }
+
     private func members(_ references: [RowReference]) -> [NSManagedObject] {
-        references.map { context.object(for: context.forwarded($0)) }
+        references.compactMap { existing(context.forwarded($0)) }
     }
 
     private func owner(_ reference: RowReference, _ relationship: NSRelationshipDescription) -> (NSManagedObject, Int)? {
-        let owner = context.object(for: context.forwarded(reference))
-        guard !owner.state.contains(.deleted), case .toMany(let index, _)? = owner.scope.shape.places[relationship.name] else { return nil }
+        guard let owner = existing(context.forwarded(reference)), !owner.state.contains(.deleted),
+            case .toMany(let index, _)? = owner.scope.shape.places[relationship.name]
+        else { return nil }
         return (owner, index)
     }
 
@@ -186,22 +219,25 @@ extension ChangeReception {
         owner.noteToManyChange(index)
     }
 
-    /// The child has carried the delete along the relationships that it knew; here, what only this context knows follows.
+    /// The child has carried the delete along the relationships that it knew; here, what only this context knows follows. Where the object
+    /// was saved anew since the child read it, others may refer to it whom nobody asked: the topmost context looks.
     private func take(_ delete: ChangeSet.Delete, _ group: ChangeSet.Group) {
         let reference = reference(delete.key, group)
-        // One that was never saved, and that no context above has any more, is gone already.
-        if reference.key < 0, context.registeredObject(for: reference) == nil,
-            (try? context.parentSource.row(for: reference)) == nil
-        {
-            return
-        }
-        let object = context.object(for: reference)
-        guard !object.state.contains(.deleted) else { return }
-        if object.state.contains(.rowless), let base = delete.base { context.adopt(base, object) }
+        guard let object = existing(reference), !object.state.contains(.deleted) else { return }
+        if let base = delete.base { prepare(object, base) }
         if object.isFault, !object.state.contains(.rowless) { object.fire() }
         object.prepareForDeletion()
         context.tracker.noteDeletion(of: object)
+        let isBehind = isBehind(delete.base, object)
+        if isBehind, context.parentSource.isStoreSide { return }
         DeletePropagation(context: context).runWithoutReading(object)
+        // So that the contexts above learn what the delete was based on.
+        if isBehind, let base = delete.base { context.adopt(base, object) }
+    }
+
+    private func isBehind(_ base: Row?, _ object: NSManagedObject) -> Bool {
+        guard let base, base.version > 0, !object.state.contains(.inserted), let current = object.committedRow else { return false }
+        return base.version < current.version
     }
 }
 

@@ -26,7 +26,11 @@ struct FetchOverlay {
         guard !affected.isEmpty || !self.inherited.isEmpty || affectsAll else { return nil }
         self.query = query
         excludedRows = affected.map(\.rowReference) + self.inherited.references
-        candidates = affected.filter { !$0.state.contains(.deleted) }
+        candidates = affected.filter { object in
+            // Of one that nobody has read it may turn out that it is gone.
+            if object.state.contains(.rowless), object.isFault { object.fire() }
+            return !object.state.contains(.deleted)
+        }
     }
 
     /// Whether an object is concerned that the stores may know by another key in a moment.

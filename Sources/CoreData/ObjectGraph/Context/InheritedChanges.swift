@@ -37,9 +37,20 @@ struct InheritedChanges {
     private func object(_ change: UnsavedRow) -> NSManagedObject? {
         switch change.state {
         case .row(let row): context.object(for: change.reference, row: row)
-        case .unread: context.object(for: change.reference)
+        case .unread: unread(change.reference)
         case .deleted: nil
         }
+    }
+
+    /// The object of a row that nobody above has read; nil where there is none any more.
+    private func unread(_ reference: RowReference) -> NSManagedObject? {
+        let object = context.object(for: reference)
+        guard object.state.contains(.rowless) else { return object }
+        guard let row = try? context.parentSource.row(for: object.rowReference), row.layout === object.scope.shape.layout else {
+            return nil
+        }
+        context.adopt(row, object)
+        return object
     }
 
     /// The objects that match, in the order of their changes.

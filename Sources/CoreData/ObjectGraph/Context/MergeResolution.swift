@@ -43,9 +43,13 @@ struct MergeResolution {
         if object.state.contains(.deleted) {
             context.tracker.forget(object)
             context.unregister(object)
-        } else if objectWins {
+        } else if objectWins, !object.state.contains(.rowless) {
             context.resurrect(object)
         } else {
+            // What depends on it here goes too, and nothing refers to it any more.
+            context.tracker.noteDeletion(of: object)
+            DeletePropagation(context: context).runWithoutReading(object)
+            DeletePropagation(context: context).run()
             context.tracker.forget(object)
             context.unregister(object)
         }

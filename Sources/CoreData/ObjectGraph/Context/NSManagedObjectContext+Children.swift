@@ -49,7 +49,7 @@ extension NSManagedObjectContext {
         incoming.catchUp()
         let changes = ChangeFreezer(incoming.tracker, locked: [], isForStores: false).changes
         do {
-            try receive(changes)
+            try queue.whileReceiving { try receive(changes) }
         } catch {
             // Only for objects that were dropped here meanwhile; nothing is there to be changed any more.
             logFailure("taking what a child context saved during a save", error)

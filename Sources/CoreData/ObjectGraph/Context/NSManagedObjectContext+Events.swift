@@ -15,6 +15,7 @@ extension NSManagedObjectContext {
     /// Objects that were inserted and deleted since the last save go without a trace.
     private func discardDeletedInsertions() {
         for object in tracker.takeDeletedInsertions() where object.state.isSuperset(of: [.inserted, .deleted]) {
+            noteDroppedInsertions(CollectionOfOne(object))
             tracker.forget(object)
             unregister(object)
         }

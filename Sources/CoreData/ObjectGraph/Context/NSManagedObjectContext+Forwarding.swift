@@ -26,6 +26,11 @@ extension NSManagedObjectContext {
     /// Gives an object its permanent identity; references to the temporary one are followed up, also in other contexts of the tree.
     func rename(_ object: NSManagedObject, store: Int32, key: Int64) {
         let old = object.key
+        if key > 0, !IDSuccession.isUnused {
+            let scope = registry.scope(of: object.scope.entity, store: store)
+            let reference = RowReference(key: key, entity: scope.entityIndex, store: store)
+            IDSuccession.settle(old, as: reference, in: scope.ids(temporary: false))
+        }
         move(object, to: RowReference(key: key, entity: object.scope.entityIndex, store: store))
         if old != key { forwarding.insert(object.rowReference, for: old) }
         let isKnownElsewhere = hasHadChildren || (parent != nil && !object.state.contains(.inserted))
@@ -102,11 +107,13 @@ extension NSManagedObjectContext {
     /// References that were set before their targets got permanent IDs become permanent too.
     func forwardReferences() {
         guard registry.hasRelationships, !forwarding.isEmpty || followedForwardings > 0 else { return }
-        for object in tracker.objects where object.state.intersection([.ownRow, .sharedRow]) == .ownRow {
+        for object in tracker.objects where object.state.intersection([.ownRow, .rowless]) == .ownRow {
             for slot in object.scope.shape.layout.referenceSlots {
                 guard let reference = object.currentRow.reference(slot), reference.key < 0 else { continue }
                 let permanent = forwarded(reference)
-                if permanent.key > 0 { object.own.store(.reference(permanent), at: slot) }
+                guard permanent.key > 0 else { continue }
+                if object.state.contains(.sharedRow) { object.takeOwnRow() }
+                object.own.store(.reference(permanent), at: slot)
             }
         }
     }

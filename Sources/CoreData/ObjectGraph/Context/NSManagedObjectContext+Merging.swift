@@ -69,7 +69,7 @@ extension NSManagedObjectContext {
             rebase(object, onto: newest, keeping: object.changedSlots)
             object.awake { $0.awake(fromSnapshotEvents: .refresh) }
         }
-        forgetUnchangedRelationships(object)
+        forgetStoredMembers(object)
         tracker.noteRefresh(of: object)
     }
 

@@ -28,11 +28,12 @@ extension NSManagedObjectContext {
     }
 
     private func refreshMerging(_ object: NSManagedObject) {
-        guard !object.isFault else { return }
+        // A delete stays measured against what it was decided on: others may have put something under the object since.
+        guard !object.isFault, !object.state.contains(.deleted) else { return }
         do {
             guard let newest = try parentSource.row(for: object.rowReference) else { return }
             rebase(object, onto: newest, keeping: object.changedSlots)
-            forgetUnchangedRelationships(object)
+            forgetStoredMembers(object)
         } catch {
             return logFailure("refreshing \(object.objectID)", error)
         }
@@ -40,10 +41,13 @@ extension NSManagedObjectContext {
         noteRefresh(object)
     }
 
-    /// To-many relationships without unsaved changes are read again when they are next used.
-    func forgetUnchangedRelationships(_ object: NSManagedObject) {
+    /// To-many relationships are read again when they are next used, under their unsaved changes.
+    func forgetStoredMembers(_ object: NSManagedObject) {
         guard let extras = object.existingExtras else { return }
-        for index in extras.toMany.indices where extras.toMany[index]?.hasChanges == false { extras.toMany[index] = nil }
+        for index in extras.toMany.indices {
+            guard let contents = extras.toMany[index] else { continue }
+            if contents.hasChanges { contents.forgetStored() } else { extras.toMany[index] = nil }
+        }
     }
 
     private func noteRefresh(_ object: NSManagedObject) { tracker.noteRefresh(of: object) }
@@ -55,7 +59,7 @@ extension NSManagedObjectContext {
             adopt(base, object)
         } else {
             let row = OwnRow.copy(of: base, replacing: -1)
-            slots.forEach { row.assign($0, from: current) }
+            object.scope.shape.assign(slots, from: current, to: row)
             object.setRow(Row(row))
             object.state.subtract([.sharedRow, .unsavedRow])
         }
@@ -84,6 +88,7 @@ extension NSManagedObjectContext {
     public func rollback() {
         checkQueue()
         let objects = tracker.objects.filter { !$0.state.isDisjoint(with: .pending) }
+        noteDroppedInsertions(objects)
         tracker.removeAll()
         for object in objects { rollBack(object) }
         unlockObjects()
@@ -109,6 +114,7 @@ extension NSManagedObjectContext {
         checkQueue()
         let objects = registry.objects
         let pending = tracker.objects
+        noteDroppedInsertions(pending)
         let ids = objects.map(\.objectID)
         tracker.removeAll()
         unlockObjects()
@@ -122,6 +128,11 @@ extension NSManagedObjectContext {
         latestSets = ([], [], [])
         withExtendedLifetime(pending) {}
         post(.NSManagedObjectContextObjectsDidChange, [.invalidatedAllObjects: ids])
+    }
+
+    /// What was never saved is gone: a child may take it for saved.
+    func noteDroppedInsertions(_ objects: some Sequence<NSManagedObject>) {
+        if hasHadChildren, objects.contains(where: { $0.state.contains(.inserted) }) { forwardingTable.noteDroppedInsertions() }
     }
 
     func unlockObjects() {

@@ -137,9 +137,13 @@ extension NSManagedObjectContext {
             logFailure("reading \(relationship.entity.name ?? "?").\(relationship.name)", error)
         }
         for owner in owners {
-            let members = stored[owner.key] ?? []
             let contents = owner.contents(index)
-            contents.realize(members.map(\.object), isOrdered: relationship.isOrdered)
+            // What leads elsewhere by now, unless this owner knows that and has it to save.
+            let members = (stored[owner.key] ?? []).filter { member, _ in
+                member.state.isDisjoint(with: .pending) || contents.removed.contains(member)
+                    || !isElsewhere(member, than: owner.key, along: relationship)
+            }
+            contents.realize(members.map(\.object))
             let placed = members.filter { $0.position != nil }
             if !placed.isEmpty { contents.places = MemberPlaces(placed.map(\.object), at: placed.compactMap(\.position)) }
         }

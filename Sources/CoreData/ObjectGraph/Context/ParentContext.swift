@@ -34,33 +34,35 @@ final class ParentContext: GraphParent {
         next.pooledKeys(for: entity, count: count, store: store)
     }
 
-    /// Runs a request on the context, or on the one that holds what came in while it saves.
-    private func ask<Result>(_ body: (NSManagedObjectContext) throws -> Result) rethrows -> Result {
+    /// Runs a request on the context, or on the one that holds what came in while it saves. Who answers for the rest goes with the answer.
+    private func ask<Result>(_ body: (NSManagedObjectContext) throws -> Result) rethrows -> (answer: Result, next: any GraphParent) {
         try context.queue.request {
             let answering = seesIncoming ? context.incoming ?? context : context
             answering.catchUp()
-            return try body(answering)
+            return (try body(answering), answering.parentSource)
         }
     }
 
     func row(for reference: RowReference) throws -> Row? {
-        switch ask({ $0.unsavedState(of: reference) }) {
-        case .row(let row): row
-        case .deleted: nil
-        case .unchanged(let reference): try next.row(for: reference)
+        let (state, next) = ask { $0.unsavedState(of: reference) }
+        switch state {
+        case .row(let row): return row
+        case .deleted: return nil
+        case .unchanged(let reference): return try next.row(for: reference)
         }
     }
 
     func cachedRow(for reference: RowReference) -> Row? {
-        switch ask({ $0.unsavedState(of: reference) }) {
-        case .row(let row): row
-        case .deleted: nil
-        case .unchanged(let reference): next.cachedRow(for: reference)
+        let (state, next) = ask { $0.unsavedState(of: reference) }
+        switch state {
+        case .row(let row): return row
+        case .deleted: return nil
+        case .unchanged(let reference): return next.cachedRow(for: reference)
         }
     }
 
     func rows(for references: [RowReference]) throws -> [Row?] {
-        let states = ask { context in references.map(context.unsavedState) }
+        let (states, next) = ask { context in references.map(context.unsavedState) }
         var unchanged: [(index: Int, reference: RowReference)] = []
         var rows: [Row?] = states.enumerated().map { index, state in
             switch state {
@@ -78,13 +80,23 @@ final class ParentContext: GraphParent {
     func forgetRows(_ references: [RowReference]) { next.forgetRows(references) }
 
     func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow] {
-        let (known, unchanged) = ask { $0.unsavedMembers(of: relationship, owners: owners) }
-        return try known + (unchanged.isEmpty ? [] : next.relatedRows(relationship, owners: unchanged))
+        let ((known, unchanged), next) = ask { $0.unsavedMembers(of: relationship, owners: owners) }
+        guard !unchanged.isEmpty else { return known }
+        let above = try next.relatedRows(relationship, owners: unchanged)
+        return known + context.queue.request { visible(above, along: relationship) }
+    }
+
+    /// Without the members that were deleted or led elsewhere here.
+    private func visible(_ members: [RelatedRow], along relationship: NSRelationshipDescription) -> [RelatedRow] {
+        let own = members.compactMap { context.unsavedMember($0, of: relationship) }
+        guard seesIncoming, let incoming = context.incoming else { return own }
+        return own.compactMap { incoming.unsavedMember($0, of: relationship) }
     }
 
     func unsavedRows(of entities: Set<Int>) -> [UnsavedRow] {
+        // From below upwards: what a save moves up meanwhile is met twice rather than never.
+        let (own, next) = ask { $0.unsavedRows(of: entities) }
         let above = next.unsavedRows(of: entities)
-        let own = ask { $0.unsavedRows(of: entities) }
         if own.isEmpty || above.isEmpty { return own + above }
         let overridden = Set(own.map(\.reference))
         return above.filter { !overridden.contains($0.reference) } + own
@@ -96,8 +108,10 @@ final class ParentContext: GraphParent {
         guard !changes.isEmpty else { return receipt }
         try context.queue.request {
             let receiving = context.receivingContext
-            receiving.catchUp()
-            try receiving.receive(changes)
+            try context.queue.whileReceiving {
+                receiving.catchUp()
+                try receiving.receive(changes)
+            }
         }
         context.tellChildren(of: changes, but: child)
         return receipt
@@ -139,6 +153,24 @@ extension NSManagedObjectContext {
                 object.state.contains(.deleted) ? .deleted : object.state.contains(.rowless) ? .unread : .row(rowForChild(object))
             return UnsavedRow(reference: object.rowReference, state: state)
         }
+    }
+
+    /// A member of an owner without unsaved changes here, as it is here: nil where it was deleted or led elsewhere.
+    func unsavedMember(_ related: RelatedRow, of relationship: NSRelationshipDescription) -> RelatedRow? {
+        guard let member = registeredObject(for: related.reference), !member.state.isDisjoint(with: .pending) else { return related }
+        guard !isElsewhere(member, than: related.owner, along: relationship) else { return nil }
+        var related = related
+        if !member.state.contains(.rowless) { related.row = rowForChild(member) }
+        return related
+    }
+
+    /// Whether this context has deleted an object, or changed its owner, so that it is in a to-many relationship above, but not here.
+    func isElsewhere(_ member: NSManagedObject, than owner: Int64, along relationship: NSRelationshipDescription) -> Bool {
+        if member.state.isSuperset(of: [.deleted, .propagated]) { return true }
+        guard let inverse = relationship.inverse, case .toOne(let slot, _)? = member.scope.shape.places[inverse.name],
+            !member.state.contains(.rowless), member.isChanged(slot)
+        else { return false }
+        return member.reference(slot).map { forwarded($0).key } != owner
     }
 
     /// The members of a to-many relationship, for those owners of which this context has unsaved changes to it; and the other owners.

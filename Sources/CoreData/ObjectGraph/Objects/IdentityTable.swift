@@ -74,6 +74,12 @@ final class IdentityTable {
 
     /// Gives objects of this table their keys in another, or here.
     func move(_ objects: ContiguousArray<NSManagedObject>, to scope: EntityScope, keys: ContiguousArray<Int64>) {
+        if !IDSuccession.isUnused {
+            for (object, key) in zip(objects, keys) where object.key != key {
+                let reference = RowReference(key: key, entity: scope.entityIndex, store: scope.store)
+                IDSuccession.settle(object.key, as: reference, in: scope.ids(temporary: false))
+            }
+        }
         let target = scope.identity
         var next = keys.startIndex
         mutex.lock()

@@ -36,4 +36,5 @@ extension NSManagedObject: KeyValueSource {
 
 extension NSManagedObject: RowIdentifying {
     var identifiedRow: RowReference { rowReference }
+    var identifiedRoot: Int { scope.root }
 }

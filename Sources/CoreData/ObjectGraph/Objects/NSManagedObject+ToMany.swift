@@ -8,7 +8,10 @@ extension NSManagedObject {
         let extras = extras
         if extras.toMany.isEmpty { extras.toMany = Array(repeating: nil, count: scope.shape.toManys.count) }
         if let contents = extras.toMany[index] { return contents }
-        let contents = ToManyContents(ownerIsNew: state.contains(.inserted) || state.contains(.detached))
+        let contents = ToManyContents(
+            ownerIsNew: state.contains(.inserted) || state.contains(.detached),
+            isOrdered: scope.shape.toManys[index].isOrdered
+        )
         extras.toMany[index] = contents
         return contents
     }
@@ -24,7 +27,7 @@ extension NSManagedObject {
         let contents = contents(index)
         if contents.members == nil {
             if state.contains(.inaccessible) {
-                contents.realize([], isOrdered: false)
+                contents.realize([])
             } else {
                 requiredContext.realize(scope.shape.toManys[index], index, of: [self])
             }

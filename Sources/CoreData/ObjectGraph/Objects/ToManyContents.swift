@@ -15,9 +15,13 @@ final class ToManyContents {
     @exclusivity(unchecked) var newPlaces: MemberPlaces?
     /// Whether the owner has never been saved.
     @exclusivity(unchecked) var ownerIsNew: Bool
+    /// The order that was given to members which were forgotten since.
+    @exclusivity(unchecked) private var order: [NSManagedObject] = []
+    private let isOrdered: Bool
 
-    init(ownerIsNew: Bool) {
+    init(ownerIsNew: Bool, isOrdered: Bool) {
         self.ownerIsNew = ownerIsNew
+        self.isOrdered = isOrdered
         if ownerIsNew { members = MemberList() }
     }
 
@@ -39,8 +43,13 @@ final class ToManyContents {
     // NB: while the store's part is unknown, so is whether a member taken out was ever in. The edits are kept as they came: a member among
     // both the removed and the added was taken out, then put at the end. `realize` drops the edits that come to nothing.
     private func noteAddition(of object: NSManagedObject) {
-        if ownerIsNew || (members != nil && removed.remove(object)) { return }
-        added.append(object)
+        if ownerIsNew { return }
+        if members != nil, removed.remove(object) {
+            // It was in, but not necessarily at the end.
+            if isOrdered { isReordered = true }
+        } else {
+            added.append(object)
+        }
     }
 
     /// Takes a member out; false where it is known not to be in.
@@ -67,8 +76,15 @@ final class ToManyContents {
         isReordered = true
     }
 
+    /// Forgets what the store held; the unsaved difference stays.
+    func forgetStored() {
+        guard !ownerIsNew, let known = members else { return }
+        if isReordered { order = known.array }
+        (members, places) = (nil, nil)
+    }
+
     /// Takes what the store holds, under the unsaved difference.
-    func realize(_ stored: [NSManagedObject], isOrdered: Bool) {
+    func realize(_ stored: [NSManagedObject]) {
         let known = MemberList(stored)
         members = MemberList(stored.filter { !removed.contains($0) } + added.array)
         for object in added.array where known.contains(object) {
@@ -76,6 +92,10 @@ final class ToManyContents {
             if removed.remove(object), isOrdered { isReordered = true }
         }
         for object in removed.array where !known.contains(object) { removed.remove(object) }
+        guard !order.isEmpty, let found = members else { return }
+        let asked = MemberList(order)
+        members = MemberList(order.filter(found.contains) + found.array.filter { !asked.contains($0) })
+        order = []
     }
 
     /// The members as of the last save, in the order of then, where they have been read.
@@ -89,7 +109,7 @@ final class ToManyContents {
     /// The difference is in the store now.
     func didSave() {
         (added, removed) = (MemberList(), MemberList())
-        (isReordered, ownerIsNew) = (false, false)
+        (isReordered, ownerIsNew, order) = (false, false, [])
         if let newPlaces { places = newPlaces }
         newPlaces = nil
     }

@@ -26,7 +26,7 @@ struct LinkWriter {
 
     /// The pairs of deleted objects go with them, whoever made them and whether or not anybody has read them.
     private func removePairs(of group: ChangeSet.Group) throws {
-        lazy var keys = SQLiteValue.text("[\(group.deletes.map { String($0.key) }.joined(separator: ","))]")
+        lazy var keys = SQLiteValue.keys(group.deletes.map(\.key))
         for relationship in group.entity.toManyRelationships {
             switch toMany(relationship) {
             case .joinTable(let name, let ownerColumn, _, _, _)?:

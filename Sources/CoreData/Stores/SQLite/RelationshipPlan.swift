@@ -44,7 +44,7 @@ struct RelationshipPlan {
 
     func parameters(_ owners: ArraySlice<Int64>) -> [SQLiteValue] {
         if owners.count == 1, let owner = owners.first { return [.integer(owner)] }
-        return [.text("[\(owners.map(String.init).joined(separator: ","))]")]
+        return [.keys(owners)]
     }
 }
 

@@ -59,11 +59,15 @@ extension SQLiteStore {
         }
     }
 
-    func readVersion(_ key: Int64, _ entity: NSEntityDescription, _ connection: Connection) throws -> Int32? {
-        let statement = try connection.cached(saveStatements(entity).version)
-        defer { statement.reset() }
-        sqlite3_bind_int64(statement.handle, 1, key)
-        return try statement.step() ? Int32(truncatingIfNeeded: statement.int(0)) : nil
+    /// The versions that rows have in the file, by key; those that are there. One statement.
+    func readVersions(_ keys: [Int64], _ entity: NSEntityDescription, _ connection: Connection) throws -> [Int64: Int32] {
+        guard !keys.isEmpty else { return [:] }
+        let statement = try connection.cached(saveStatements(entity).versions)
+        defer { statement.resetAndClear() }
+        try statement.bind([.keys(keys)])
+        var versions: [Int64: Int32] = [:]
+        while try statement.step() { versions[statement.int(0)] = Int32(truncatingIfNeeded: statement.int(1)) }
+        return versions
     }
 
     /// The statements of an entity, made at first use.

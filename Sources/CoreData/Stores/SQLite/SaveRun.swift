@@ -193,6 +193,7 @@ extension SaveRun {
         guard !group.updates.isEmpty else { return }
         let statements = statements(group.entity)
         let mayBeBehind = !store.cache.knowsNothingNewer(than: group.updates, root: statements.root)
+        let versionsInStore = try readVersions(unknownIn: group)
         var current: PreparedUpdate?
         var unread: [Int64] = []
         for index in group.updates.indices {
@@ -202,7 +203,10 @@ extension SaveRun {
                 continue
             }
             if known != 0, mayBeBehind, noteNewerCachedRow(group.updates[index], group, statements) { continue }
-            guard let version = known != 0 ? known : try versionInStore(key, group) else { continue }
+            guard let version = known != 0 ? known : versionsInStore[key] else {
+                try noteStoreConflict(group, key, 0)
+                continue
+            }
             if current?.slots != group.updates[index].slots {
                 current?.statement.resetAndClear()
                 current = try PreparedUpdate(group.updates[index].slots, statements, connection)
@@ -252,11 +256,10 @@ extension SaveRun {
         if connection.changes == 0 { try noteStoreConflict(group, key, version) }
     }
 
-    /// For changes to a row that a child context had saved before and that no store knows: there is nothing to measure them against.
-    private func versionInStore(_ key: Int64, _ group: ChangeSet.Group) throws -> Int32? {
-        if let version = try store.readVersion(key, group.entity, connection) { return version }
-        try noteStoreConflict(group, key, 0)
-        return nil
+    /// For changes to rows that a child context had saved before and that no store knows: there is nothing to measure them against.
+    private func readVersions(unknownIn group: ChangeSet.Group) throws -> [Int64: Int32] {
+        let keys = group.updates.lazy.filter { $0.base.map { $0.version == 0 } ?? false }.map(\.key)
+        return try store.readVersions(Array(keys), group.entity, connection)
     }
 
     /// Advances the versions of objects of which only a to-many relationship changed, and whose rows nobody has read.
@@ -264,8 +267,13 @@ extension SaveRun {
         guard !keys.isEmpty else { return }
         let statement = try connection.cached(statements.touch)
         defer { statement.resetAndClear() }
-        try statement.bind([.text("[\(keys.map(String.init).joined(separator: ","))]")])
+        try statement.bind([.keys(keys)])
         try statement.run()
+        // One whose row is gone was changed here, and deleted in the store.
+        if connection.changes < keys.count {
+            let present = try store.readVersions(keys, group.entity, connection)
+            for key in keys where present[key] == nil { try noteStoreConflict(group, key, 0) }
+        }
         let (cache, root) = (store.cache, group.entity.rootEntity.index)
         published.append { for key in keys { cache.forget(root: root, key: key) } }
     }
@@ -303,16 +311,15 @@ extension SaveRun {
         try statement.run()
         guard connection.changes < keys.count else { return }
         // A row that is gone already is what was asked for; one with another version is a conflict.
-        for key in keys where try store.readVersion(key, group.entity, connection) != nil {
-            try noteStoreConflict(group, key, version)
-        }
+        let present = try store.readVersions(keys, group.entity, connection)
+        for key in keys where present[key] != nil { try noteStoreConflict(group, key, version) }
     }
 
     private func deleteUnread(_ keys: [Int64], _ statements: SaveStatements) throws {
         guard !keys.isEmpty else { return }
         let statement = try connection.cached(statements.deleteUnread)
         defer { statement.resetAndClear() }
-        try statement.bind([.text("[\(keys.map(String.init).joined(separator: ","))]")])
+        try statement.bind([.keys(keys)])
         try statement.run()
     }
 }
@@ -327,11 +334,10 @@ extension SaveRun {
     }
 
     private func checkLocks(_ group: ChangeSet.Group) throws {
+        let versions = try store.readVersions(group.locks.map(\.key), group.entity, connection)
         for lock in group.locks {
-            guard let base = lock.base, base.version != 0 else { continue }
-            if try store.readVersion(lock.key, group.entity, connection) != base.version {
-                try noteStoreConflict(group, lock.key, base.version)
-            }
+            guard let base = lock.base, base.version != 0, versions[lock.key] != base.version else { continue }
+            try noteStoreConflict(group, lock.key, base.version)
         }
     }
 

@@ -96,5 +96,11 @@ final class SaveStatements {
 
     /// Deletes rows that were never read, by a JSON array of keys.
     var deleteUnread: String { "DELETE FROM \(entity.table) WHERE Z_PK IN (SELECT value FROM json_each(?))" }
-    var version: String { "SELECT Z_OPT FROM \(entity.table) WHERE Z_PK = ?" }
+    /// The versions of rows, by a JSON array of keys.
+    var versions: String { "SELECT Z_PK, Z_OPT FROM \(entity.table) WHERE Z_PK IN (SELECT value FROM json_each(?))" }
+}
+
+extension SQLiteValue {
+    /// Keys for `json_each`: one statement for any number of them.
+    static func keys(_ keys: some Sequence<Int64>) -> SQLiteValue { .text("[\(keys.map(String.init).joined(separator: ","))]") }
 }

@@ -25,8 +25,8 @@ extension ContextQueue {
         return guests
     }
 
-    /// Whether the caller has been let in while the queue is lent.
-    var isGuest: Bool { isLent && guests?.isCurrent == true }
+    /// Whether the caller has been let in while the queue was lent, and has not gone yet.
+    var isGuest: Bool { hasBeenLent && guests?.isCurrent == true }
 
     /// Runs a request of a child context: in its turn, as `sync`, or as a guest where the queue is lent.
     ///

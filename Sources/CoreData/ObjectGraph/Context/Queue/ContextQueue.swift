@@ -25,7 +25,9 @@ final class ContextQueue: @unchecked Sendable {
     let word = Atomic<UInt>(0)
     private let currentLevel = Atomic<Int>(0)
     private let saving = Atomic<Bool>(false)
+    private let receiving = Atomic<Bool>(false)
     private let lent = Atomic<Bool>(false)
+    private let everLent = Atomic<Bool>(false)
     /// Where child contexts take turns while the queue is lent; nil as long as there are none. Set under the mutex.
     private(set) var guests: ContextQueue?
     /// Requests of child contexts that wait for the queue. Under the mutex.
@@ -53,6 +55,24 @@ final class ContextQueue: @unchecked Sendable {
         set { saving.store(newValue, ordering: .relaxed) }
     }
 
+    /// Whether the context is taking what a child saved, and must not be disturbed. Set on the queue, read under the wait graph's mutex.
+    private(set) var isReceiving: Bool {
+        get { receiving.load(ordering: .relaxed) }
+        set { receiving.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Runs what takes a child's changes, on the queue: nobody comes in, even where it has to wait for a context above.
+    func whileReceiving<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let (outer, thread) = (isReceiving, cd_currentThread())
+        isReceiving = true
+        thread.pointee.receptions += 1
+        defer {
+            thread.pointee.receptions -= 1
+            isReceiving = outer
+        }
+        return try body()
+    }
+
     /// Whether the caller is on the queue, or a guest while it is lent.
     var isCurrent: Bool {
         @inline(__always) get { (isMain ? MainQueue.isCurrent : isOwned(by: cd_currentThread())) || isGuest }
@@ -61,8 +81,14 @@ final class ContextQueue: @unchecked Sendable {
     /// Whether the owner has lent the queue to child contexts.
     var isLent: Bool {
         get { lent.load(ordering: .acquiring) }
-        set { lent.store(newValue, ordering: .releasing) }
+        set {
+            if newValue { everLent.store(true, ordering: .releasing) }
+            lent.store(newValue, ordering: .releasing)
+        }
     }
+
+    /// Whether there may be guests.
+    var hasBeenLent: Bool { everLent.load(ordering: .acquiring) }
 
     /// From now on there are child contexts.
     func admitGuests() { WaitGraph.mutex.withLock { if guests == nil { guests = ContextQueue(.own) } } }

@@ -9,10 +9,24 @@ final class ThreadState: @unchecked Sendable {
     /// The request that the thread is asleep over; nil while it runs anything.
     var waiting: QueueRequest?
     /// Requests that this thread, which owns their queues, shall run before it sleeps on.
-    var mailbox = FIFO<QueueRequest>()
+    private(set) var mailbox: [QueueRequest] = []
     let wakeUp = Condition()
 
     private init(_ place: UnsafeMutablePointer<cd_thread>) { self.place = place }
+
+    /// Has the thread run a request that nobody has taken. Mutex held, as for the next.
+    func hand(_ request: QueueRequest) {
+        request.toleratedDisturbance = request.disturbance(of: self)
+        if request.state == .waiting {
+            request.state = .delivered
+            request.server = self
+            mailbox.append(request)
+        }
+        wakeUp.signal()
+    }
+
+    /// The next request to run. What was handed over while a context was idle waits where the thread has begun to change it since.
+    func takeHandedRequest() -> QueueRequest? { mailbox.firstIndex(where: \.isServable).map { mailbox.remove(at: $0) } }
 
     /// The calling thread's, made at first use. To be called without the wait graph's mutex.
     static var current: ThreadState { at(cd_currentThread()) ?? make() }

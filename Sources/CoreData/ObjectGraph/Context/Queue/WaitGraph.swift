@@ -20,7 +20,7 @@ enum WaitGraph {
         thread.waiting = request
         resolveCircle(closedBy: thread)
         while true {
-            if let handed = thread.mailbox.popFirst() {
+            if let handed = thread.takeHandedRequest() {
                 thread.waiting = nil
                 serve(handed, thread)
                 thread.waiting = request
@@ -58,36 +58,24 @@ enum WaitGraph {
 
     /// If the thread's falling asleep closed a circle of waits, hands one of its requests to the owner of the queue that it asks for.
     ///
-    /// No circle is left without a request that nobody has taken yet: each of the others is run by a thread that asked for the next one
-    /// after it had begun to run the one before, and that cannot go round.
+    /// No circle is without a request that nobody runs yet: each of the others is run by a thread that asked for the next one after it had
+    /// begun to run the one before, and that cannot go round.
     private static func resolveCircle(closedBy thread: ThreadState) {
         var circle: [(request: QueueRequest, owner: ThreadState)] = []
         var last = thread
         repeat {
-            guard let request = last.waiting, request.state == .waiting || request.state == .running,
-                let owner = request.server ?? request.queue.owner
-            else { return }
+            guard let request = last.waiting, request.state.isPending, let owner = request.server ?? request.queue.owner else { return }
+            // One that its server takes as soon as it wakes up opens this circle, or another that the waits lead into.
+            if request.state == .delivered, request.isServable { return }
             circle.append((request, owner))
             last = owner
         } while last !== thread
-        guard let chosen = circle.filter({ $0.request.state == .waiting }).min(by: { rank($0.request) < rank($1.request) }) else {
+        let candidates = circle.filter { $0.request.state != .running }
+        guard let chosen = candidates.min(by: { $0.request.disturbance(of: $0.owner) < $1.request.disturbance(of: $1.owner) })
+        else {
             misuse("unreachable: a circle of waits in which every request is being run")
         }
         resolvedCircles += 1
-        chosen.request.state = .delivered
-        chosen.request.server = chosen.owner
-        chosen.owner.mailbox.append(chosen.request)
-        chosen.owner.wakeUp.signal()
-    }
-
-    /// A child may look into its parent at any time; a context in the middle of a save is disturbed last, and then rather by a child,
-    /// whose push it can set aside.
-    private static func rank(_ request: QueueRequest) -> Int {
-        switch (request.isUpward, request.queue.isSaving) {
-        case (true, false): 0
-        case (false, false): 1
-        case (true, true): 2
-        case (false, true): 3
-        }
+        chosen.owner.hand(chosen.request)
     }
 }

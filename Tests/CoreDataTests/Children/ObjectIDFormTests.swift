@@ -1,0 +1,115 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("An ID that was asked for while it was temporary")
+struct ObjectIDFormTests {
+    let layers: Layers
+    var library: Library { layers.library }
+
+    init() throws { layers = try Layers() }
+
+    private func isSame(_ one: NSManagedObjectID, _ other: NSManagedObjectID) -> Bool {
+        one == other && other == one && one.hash == other.hash && one.hashValue == other.hashValue
+    }
+
+    @Test("equals the permanent one, with the same hash, in sets and dictionaries made before and after the save")
+    func equality() throws {
+        let context = library.context
+        let tag = Tag(context: context)
+        tag.label = "t"
+        let temporary = tag.objectID
+        let before: Set = [temporary]
+        let hash = temporary.hash
+        #expect(temporary.isTemporaryID)
+        try context.save()
+        let permanent = tag.objectID
+        #expect(permanent !== temporary && isSame(temporary, permanent) && permanent.hash == hash)
+        #expect(before.contains(permanent) && Set([permanent]).contains(temporary) && [permanent: 1][temporary] == 1)
+        #expect(!temporary.isTemporaryID && temporary.persistentStore === library.store)
+        #expect(temporary.uriRepresentation() == permanent.uriRepresentation())
+        let far = try library.separateContext()
+        let same = try #require(try far.one(Tag.self))
+        #expect(isSame(same.objectID, temporary))
+        let parsed = try #require(library.coordinator.managedObjectID(forURIRepresentation: permanent.uriRepresentation()))
+        #expect(isSame(parsed, temporary))
+        let other = Tag(context: context)
+        #expect(other.objectID != temporary)
+    }
+
+    @Test("leads to the object in every layer and on another context of the coordinator")
+    func lookup() throws {
+        let tag = Tag(context: layers.worker)
+        tag.label = "t"
+        let temporary = tag.objectID
+        try layers.worker.save()
+        try layers.main.save()
+        #expect(try layers.main.existingObject(with: temporary) === layers.main.own(tag))
+        try layers.root.save()
+        for context in [layers.worker, layers.main, layers.root, library.newContext()] {
+            let object = try context.existingObject(with: temporary)
+            #expect(object === context.object(with: temporary) && object === context.registeredObject(for: temporary))
+            #expect(object === context.own(tag) && isSame(object.objectID, temporary))
+        }
+        #expect(layers.worker.object(with: temporary) === tag)
+    }
+
+    @Test("is the object's in predicates, saved or not, in every layer")
+    func predicates() throws {
+        let author = Author(context: layers.worker)
+        author.name = "a"
+        let book = Book(context: layers.worker)
+        (book.title, book.author) = ("b", author)
+        let (authorID, bookID) = (author.objectID, book.objectID)
+        func check(_ contexts: NSManagedObjectContext...) throws {
+            for context in contexts {
+                #expect(try context.all(Book.self, where: "SELF == %@", [bookID]).count == 1)
+                #expect(try context.all(Book.self, where: "author == %@", [authorID]).count == 1)
+                #expect(try context.all(Book.self, where: "author IN %@", [[authorID]]).count == 1)
+                #expect(try context.all(Book.self, where: "author == %@", [context.own(author)]).count == 1)
+                #expect(try context.all(Book.self, where: "SELF != %@", [bookID]).isEmpty)
+            }
+        }
+        try check(layers.worker)
+        try layers.worker.save()
+        try check(layers.worker, layers.main)
+        try layers.main.save()
+        try check(layers.worker, layers.main, layers.root)
+        try layers.root.save()
+        try check(layers.worker, layers.main, layers.root, library.newContext())
+        layers.main.own(book).pages = 3
+        try check(layers.worker, layers.main)
+    }
+
+    @Test("becomes permanent with obtainPermanentIDs, and with the keys that a child's save takes")
+    func early() throws {
+        let first = Tag(context: layers.worker)
+        let temporary = first.objectID
+        try layers.worker.obtainPermanentIDs(for: [first])
+        #expect(isSame(temporary, first.objectID) && !temporary.isTemporaryID)
+        try layers.worker.save()
+        let second = Tag(context: layers.worker)
+        let id = second.objectID
+        try layers.saveAll()
+        let third = Tag(context: layers.worker)
+        let pooled = third.objectID
+        try layers.worker.save()
+        #expect(isSame(id, second.objectID) && isSame(pooled, third.objectID))
+        #expect(layers.main.object(with: pooled) === layers.main.own(third))
+    }
+
+    @Test("costs nothing to those who do not ask, and is forgotten with the last one who holds it")
+    func cost() throws {
+        let context = library.context
+        for _ in 0..<1000 { Tag(context: context).label = "t" }
+        try context.save()
+        let tags = try context.all(Tag.self)
+        var ids: [NSManagedObjectID]? = tags.map(\.objectID)
+        #expect(Set(ids ?? []).count == 1000)
+        ids = nil
+        let hash = try #require(tags.first).objectID.hash
+        let far = try library.separateContext()
+        #expect(try far.all(Tag.self).contains { $0.objectID.hash == hash })
+    }
+}
