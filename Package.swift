@@ -23,17 +23,21 @@ let package = Package(
         .testTarget(name: "SQLiteDriverTests", dependencies: ["SQLiteDriver"], swiftSettings: strict),
         .target(name: "Predicates", dependencies: ["CShims"], swiftSettings: strict),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "SQLiteDriver"], swiftSettings: strict),
+        .target(name: "ModelFormat", swiftSettings: strict),
+        .testTarget(name: "ModelFormatTests", dependencies: ["ModelFormat"], swiftSettings: strict),
         .target(
             name: "CoreData",
             dependencies: [
-                "SQLiteDriver", "Predicates", "CShims", "CSQLite",
+                "SQLiteDriver", "Predicates", "ModelFormat", "CShims", "CSQLite",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "CoreDataTests",
-            dependencies: ["CoreData", "Predicates", "SQLiteDriver", "MainQueueExercise", "AsyncMainProgram", "SyncMainProgram"],
+            dependencies: [
+                "CoreData", "ModelFormat", "Predicates", "SQLiteDriver", "MainQueueExercise", "AsyncMainProgram", "SyncMainProgram",
+            ],
             swiftSettings: strict
         ),
         .target(name: "MainQueueExercise", dependencies: ["CoreData"], path: "Tests/Programs/MainQueueExercise", swiftSettings: strict),

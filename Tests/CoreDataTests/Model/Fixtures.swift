@@ -59,7 +59,7 @@ enum Fixtures {
         let hashes = try versionHashes(in: connection)
         let versions = try FileManager.default.contentsOfDirectory(at: try url(bundle), includingPropertiesForKeys: nil)
         let models = try versions.filter { $0.pathExtension == "xcdatamodel" }.map {
-            try XMLModelReader.model(at: $0.appendingPathComponent("contents"))
+            try NSManagedObjectModel(reading: $0)
         }
         let model = try #require(models.first { $0.entityVersionHashesByName == hashes }, "No version has the store's hashes.")
         model.freeze()

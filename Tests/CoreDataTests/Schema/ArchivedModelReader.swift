@@ -51,6 +51,15 @@ enum ArchivedModelReader {
     }
 
     static func archive(in content: [UInt8]) throws -> Archive {
+        try JSONDecoder().decode(Archive.self, from: output(of: program, for: content))
+    }
+
+    /// The keyed archive in the content, inflated.
+    static func inflated(_ content: [UInt8]) throws -> Data {
+        try output(of: "import sys, zlib\nsys.stdout.buffer.write(zlib.decompress(open(sys.argv[1], 'rb').read(), -15))", for: content)
+    }
+
+    private static func output(of program: String, for content: [UInt8]) throws -> Data {
         try Fixtures.withTemporaryFolder { folder in
             let (script, input) = (folder.appendingPathComponent("read.py"), folder.appendingPathComponent("content"))
             try Data(program.utf8).write(to: script)
@@ -64,7 +73,7 @@ enum ArchivedModelReader {
             let output = pipe.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()
             try #require(process.terminationStatus == 0, "python3 could not read the archive.")
-            return try JSONDecoder().decode(Archive.self, from: output)
+            return output
         }
     }
 

@@ -1,3 +1,5 @@
+import ModelFormat
+
 /// Archives a model as Apple's Core Data does, with the same classes and keys.
 struct ModelArchive {
     static func bytes(of model: NSManagedObjectModel) -> [UInt8] {

@@ -1,37 +1,46 @@
 /// The objects of an `NSKeyedArchiver` archive under construction. Object 0 is nil.
-struct KeyedArchive {
-    static let null = PropertyListNode.reference(0)
+package struct KeyedArchive {
+    package init() {}
+
+    package static let null = PropertyListNode.reference(0)
 
     private var objects: [PropertyListNode] = [.string("$null")]
     private var strings: [String: PropertyListNode] = [:]
     private var classes: [String: PropertyListNode] = [:]
 
     /// A reference to an object that `fill` defines later: for objects that refer to each other.
-    mutating func reserve() -> PropertyListNode {
-        objects.append(.string("$null"))
-        return .reference(objects.count - 1)
+    package mutating func reserve() -> PropertyListNode {
+        .reference(reserved())
     }
 
+    /// The number of an object that `define` gives its content.
+    mutating func reserved() -> Int {
+        objects.append(.string("$null"))
+        return objects.count - 1
+    }
+
+    mutating func define(_ index: Int, _ content: PropertyListNode) { objects[index] = content }
+
     /// Defines a reserved object: its class, the superclasses of that, and its keys.
-    mutating func fill(_ reserved: PropertyListNode, _ lineage: [String], _ keys: [String: PropertyListNode]) {
+    package mutating func fill(_ reserved: PropertyListNode, _ lineage: [String], _ keys: [String: PropertyListNode]) {
         guard case .reference(let index) = reserved else { return }
         objects[index] = .dictionary(keys.merging(["$class": classReference(lineage)]) { $1 })
     }
 
-    mutating func object(_ lineage: [String], _ keys: [String: PropertyListNode]) -> PropertyListNode {
+    package mutating func object(_ lineage: [String], _ keys: [String: PropertyListNode]) -> PropertyListNode {
         let reserved = reserve()
         fill(reserved, lineage, keys)
         return reserved
     }
 
     /// A value that is an object of its own without a class: a number, a text, data.
-    mutating func plain(_ node: PropertyListNode) -> PropertyListNode {
+    package mutating func plain(_ node: PropertyListNode) -> PropertyListNode {
         objects.append(node)
         return .reference(objects.count - 1)
     }
 
     /// Equal texts are one object.
-    mutating func string(_ text: String?) -> PropertyListNode {
+    package mutating func string(_ text: String?) -> PropertyListNode {
         guard let text else { return Self.null }
         if let known = strings[text] { return known }
         let reference = plain(.string(text))
@@ -39,15 +48,17 @@ struct KeyedArchive {
         return reference
     }
 
-    mutating func array(_ elements: [PropertyListNode], mutable: Bool = false) -> PropertyListNode {
+    package mutating func array(_ elements: [PropertyListNode], mutable: Bool = false) -> PropertyListNode {
         object(mutable ? ["NSMutableArray", "NSArray", "NSObject"] : ["NSArray", "NSObject"], ["NS.objects": .array(elements)])
     }
 
-    mutating func set(_ elements: [PropertyListNode]) -> PropertyListNode {
+    package mutating func set(_ elements: [PropertyListNode]) -> PropertyListNode {
         object(["NSSet", "NSObject"], ["NS.objects": .array(elements)])
     }
 
-    mutating func dictionary(_ entries: [(key: PropertyListNode, value: PropertyListNode)], mutable: Bool = false) -> PropertyListNode {
+    package mutating func dictionary(_ entries: [(key: PropertyListNode, value: PropertyListNode)], mutable: Bool = false)
+        -> PropertyListNode
+    {
         object(
             (mutable ? ["NSMutableDictionary"] : []) + ["NSDictionary", "NSObject"],
             ["NS.keys": .array(entries.map(\.key)), "NS.objects": .array(entries.map(\.value))]
@@ -63,7 +74,7 @@ struct KeyedArchive {
     }
 
     /// The archive with `root` as its root object.
-    func bytes(root: PropertyListNode) -> [UInt8] {
+    package func bytes(root: PropertyListNode) -> [UInt8] {
         BinaryPropertyList.bytes(
             of: .dictionary([
                 "$version": .integer(100_000), "$archiver": .string("NSKeyedArchiver"), "$top": .dictionary(["root": root]),

@@ -1,18 +1,6 @@
-/// A value of a binary property list; with the references of keyed archives, which `PropertyListSerialization` cannot write.
-indirect enum PropertyListNode: Equatable {
-    case bool(Bool)
-    case integer(Int64)
-    case real(Double)
-    case string(String)
-    case data([UInt8])
-    case reference(Int)
-    case array([PropertyListNode])
-    case dictionary([String: PropertyListNode])
-}
-
 /// Writes the format `bplist00`: objects one after another, a table of their offsets, a trailer of 32 bytes. Equal texts are written once.
-struct BinaryPropertyList {
-    static func bytes(of root: PropertyListNode) -> [UInt8] {
+package struct BinaryPropertyList {
+    package static func bytes(of root: PropertyListNode) -> [UInt8] {
         var list = BinaryPropertyList(objectCount: count(root))
         list.add(root)
         return list.finished()
@@ -44,7 +32,7 @@ struct BinaryPropertyList {
         case .array(let elements):
             contents = elements.map { add($0) }
         case .dictionary(let entries):
-            let sorted = entries.sorted { binaryOrder($0.key, $1.key) }
+            let sorted = entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             contents = sorted.map { add(.string($0.key)) } + sorted.map { add($0.value) }
         default: contents = []
         }
@@ -56,6 +44,8 @@ struct BinaryPropertyList {
 
     private mutating func append(_ node: PropertyListNode, _ contents: [Int]) {
         switch node {
+        case .null: output.append(0)
+        case .date(let seconds): appendMarked(0x33, seconds.bitPattern, size: 8)
         case .bool(let value): output.append(value ? 0x09 : 0x08)
         case .integer(let value): appendInteger(value)
         case .real(let value): appendMarked(0x23, value.bitPattern, size: 8)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import CoreData
+@testable import ModelFormat
 
 @Suite("A binary property list")
 struct BinaryPropertyListTests {

@@ -1,0 +1,60 @@
+import ModelFormat
+
+extension NSManagedObjectModel {
+    /// The model in a file: `.momd` (its current version), `.mom`, and here also `.xcdatamodeld` (its current version) and `.xcdatamodel`.
+    ///
+    /// Nil for a file that is not there or cannot be used; `init(reading:)` says why. Fetch request templates and the requests of fetched
+    /// properties are not taken over yet.
+    public convenience init?(contentsOf url: URL) {
+        try? self.init(reading: url)
+    }
+
+    /// As `init(contentsOf:)`, which Apple's Core Data has.
+    ///
+    /// ```swift
+    /// let model = try NSManagedObjectModel(reading: URL(fileURLWithPath: "Library.momd"))
+    /// ```
+    /// - Throws: `CocoaError` with the code `fileReadNoSuchFile`, `fileReadCorruptFile`, or `coreData` for a model that contradicts itself.
+    ///   Its text tells the file, and the line, byte or object.
+    public convenience init(reading url: URL) throws {
+        guard FileManager.default.fileExists(atPath: url.path) else {
+            throw CocoaError.coreData(.fileReadNoSuchFile, "There is no model at \(url.path).", userInfo: [NSURLErrorKey: url])
+        }
+        do {
+            try self.init(Self.model(at: url))
+        } catch let error as ModelFormatError {
+            throw CocoaError.coreData(.fileReadCorruptFile, "\(error).", userInfo: [NSURLErrorKey: url, NSUnderlyingErrorKey: error])
+        }
+    }
+
+    /// A model with the entities that `model` describes.
+    ///
+    /// - Throws: `ModelFormatError` for what has no counterpart here, and `CocoaError` for what `validate()` refuses.
+    package convenience init(_ model: Model) throws {
+        self.init()
+        if let problem = model.problems().first { throw ModelFormatError(nil, problem.sentence) }
+        let builder = try DescriptionBuilder(model)
+        entities = builder.entities
+        for configuration in model.configurations {
+            setEntities(configuration.members.compactMap { entitiesByName[$0] }, forConfigurationName: configuration.name)
+        }
+        versionIdentifiers = Set(model.versionIdentifiers)
+        try validate()
+    }
+
+    private static func model(at url: URL) throws -> Model {
+        switch url.pathExtension {
+        case "momd": try current(ModelBundle(compiled: url), url)
+        case "xcdatamodeld": try current(ModelBundle(source: url), url)
+        case "xcdatamodel": try Model(source: url)
+        default: try Model(compiled: url)
+        }
+    }
+
+    private static func current(_ bundle: ModelBundle, _ url: URL) throws -> Model {
+        guard let model = bundle.currentModel else {
+            throw ModelFormatError(file: url.path, nil, "the bundle does not say which version is current")
+        }
+        return model
+    }
+}

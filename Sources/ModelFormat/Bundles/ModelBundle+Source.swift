@@ -1,0 +1,45 @@
+import Foundation
+
+extension Model {
+    /// Reads an `.xcdatamodel`.
+    ///
+    /// - Throws: `ModelFormatError` with the file, and a line where there is one.
+    public init(source folder: URL) throws {
+        let contents = folder.appendingPathComponent("contents")
+        let data = try content(of: contents)
+        self = try inFile(contents) { try Model(xml: data) }
+    }
+
+    /// Writes an `.xcdatamodel`; there must be nothing at `folder`.
+    public func writeSource(to folder: URL) throws {
+        let data = try xml()
+        try makingFolder(folder) { try data.write(to: folder.appendingPathComponent("contents")) }
+    }
+}
+
+extension ModelBundle {
+    /// Reads an `.xcdatamodeld` with all its versions.
+    ///
+    /// - Throws: `ModelFormatError` with the file, and a line where there is one.
+    public init(source folder: URL) throws {
+        try readVersions(in: folder, withExtension: "xcdatamodel") { try Model(source: $0) }
+        let file = folder.appendingPathComponent(Self.currentVersionFile)
+        var name: String?
+        if case .string(let text)? = try propertyList(file)?[Self.currentVersionKey] { name = (text as NSString).deletingPathExtension }
+        try setCurrentVersion(name, saidBy: file)
+    }
+
+    /// Writes an `.xcdatamodeld`; there must be nothing at `folder`.
+    public func writeSource(to folder: URL) throws {
+        try makingFolder(folder) {
+            for (name, model) in versions { try model.writeSource(to: folder.appendingPathComponent("\(name).xcdatamodel")) }
+            guard let currentVersion else { return }
+            let list = [Self.currentVersionKey: "\(currentVersion).xcdatamodel"]
+            try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+                .write(to: folder.appendingPathComponent(Self.currentVersionFile))
+        }
+    }
+
+    private static let currentVersionFile = ".xccurrentversion"
+    private static let currentVersionKey = "_XCCurrentVersionName"
+}

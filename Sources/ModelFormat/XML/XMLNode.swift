@@ -1,0 +1,75 @@
+import Foundation
+import FoundationXML
+
+/// An element of an XML document.
+struct XMLNode {
+    var name: String
+    /// In the order in which they are written; those read from a file are sorted by name.
+    var attributes: [(name: String, value: String)] = []
+    /// The characters between the children.
+    var text = ""
+    var children: [XMLNode] = []
+    /// The line on which the element begins; 0 for one that comes from no file.
+    var line = 0
+
+    init(_ name: String) { self.name = name }
+
+    func attribute(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
+    func children(_ name: String) -> [XMLNode] { children.filter { $0.name == name } }
+
+    /// The text without the blanks around it.
+    var trimmedText: String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
+
+    func error(_ reason: String) -> ModelFormatError { ModelFormatError(line > 0 ? .line(line) : nil, reason) }
+}
+
+extension XMLNode {
+    /// The root element of a document in UTF-8. Entities from outside the document are not loaded.
+    ///
+    /// - Throws: `ModelFormatError` with a line for what is no XML.
+    static func root(of data: Data) throws -> XMLNode {
+        // NB: Foundation's parser stops the program for names that are not in UTF-8.
+        guard String(validating: data, as: UTF8.self) != nil else { throw ModelFormatError(nil, "the text is not in UTF-8") }
+        let builder = XMLTreeBuilder()
+        let parser = XMLParser(data: data)
+        parser.delegate = builder
+        let isComplete = parser.parse()
+        guard isComplete, let root = builder.root else {
+            let code = (parser.parserError as NSError?).map { " (error \($0.code) of the XML parser)" } ?? ""
+            throw ModelFormatError(.line(max(parser.lineNumber, 1)), "the file is no well-formed XML\(code)")
+        }
+        return root
+    }
+}
+
+/// Builds elements from what the parser meets. The parser refuses documents nested more than 256 levels deep.
+private final class XMLTreeBuilder: NSObject, XMLParserDelegate {
+    private(set) var root: XMLNode?
+    private var open: [XMLNode] = []
+
+    func parser(
+        _ parser: XMLParser,
+        didStartElement element: String,
+        namespaceURI: String?,
+        qualifiedName: String?,
+        attributes: [String: String]
+    ) {
+        var node = XMLNode(element)
+        node.attributes = attributes.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+        node.line = parser.lineNumber
+        open.append(node)
+    }
+
+    func parser(_ parser: XMLParser, foundCharacters text: String) {
+        if !open.isEmpty { open[open.count - 1].text += text }
+    }
+
+    func parser(_ parser: XMLParser, foundCDATA block: Data) {
+        if !open.isEmpty { open[open.count - 1].text += String(decoding: block, as: UTF8.self) }
+    }
+
+    func parser(_ parser: XMLParser, didEndElement element: String, namespaceURI: String?, qualifiedName: String?) {
+        guard let ended = open.popLast() else { return }
+        if open.isEmpty { root = ended } else { open[open.count - 1].children.append(ended) }
+    }
+}
