@@ -80,19 +80,24 @@ final class StatementWriter {
     }
 
     @inline(__always) private func bindText(_ text: UnsafeMutablePointer<String?>, _ handle: OpaquePointer, _ index: Int32) {
-        // A string slot that is not null holds a string. It is read in place, which costs no reference count; `withUTF8` writes only to
-        // strings that are not UTF-8, and on Linux there are none.
-        text.pointee!.withUTF8 { bytes in
-            if used + bytes.count <= Self.arenaSize {
-                let copy = arena + used
-                // An empty string may have no address; any will do.
-                if let source = bytes.baseAddress { copy.copyMemory(from: source, byteCount: bytes.count) }
-                used += bytes.count
-                sqlite3_bind_text(handle, index, copy.assumingMemoryBound(to: CChar.self), Int32(bytes.count), nil)
-            } else {
-                _ = bytes.withMemoryRebound(to: CChar.self) {
-                    sqlite3_bind_text(handle, index, $0.baseAddress, Int32(clamping: $0.count), transient)
-                }
+        // A string slot that is not null holds a string, and an optional one looks like any. Its two words are borrowed, which costs no
+        // reference count, and leaves the row alone, which others may be reading: `withUTF8` wants something that it could change.
+        var borrowed = UnsafeRawPointer(text).loadUnaligned(as: (UInt64, UInt64).self)
+        withUnsafeMutablePointer(to: &borrowed) {
+            $0.withMemoryRebound(to: String.self, capacity: 1) { $0.pointee.withUTF8 { bind($0, handle, index) } }
+        }
+    }
+
+    @inline(__always) private func bind(_ bytes: UnsafeBufferPointer<UInt8>, _ handle: OpaquePointer, _ index: Int32) {
+        if used + bytes.count <= Self.arenaSize {
+            let copy = arena + used
+            // An empty string may have no address; any will do.
+            if let source = bytes.baseAddress { copy.copyMemory(from: source, byteCount: bytes.count) }
+            used += bytes.count
+            sqlite3_bind_text(handle, index, copy.assumingMemoryBound(to: CChar.self), Int32(bytes.count), nil)
+        } else {
+            _ = bytes.withMemoryRebound(to: CChar.self) {
+                sqlite3_bind_text(handle, index, $0.baseAddress, Int32(clamping: $0.count), transient)
             }
         }
     }
