@@ -21,13 +21,15 @@ extension NSManagedObjectContext {
             takeIncoming()
         }
         post(.NSManagedObjectContextWillSave, [:])
-        prepareObjects()
+        try prepareObjects()
         let saved = try saveResolvingConflicts(parent)
         finish(saved, parent)
     }
 
     /// `willSave` on every object with changes, and again on those that change meanwhile, until none does.
-    private func prepareObjects() {
+    ///
+    /// - Throws: the error that kept a delete from being carried along relationships.
+    private func prepareObjects() throws {
         if registry.saveHooks.contains(.willSave) {
             // A hook may add objects, which are asked in the next round.
             let asked = tracker.objects
@@ -37,6 +39,7 @@ extension NSManagedObjectContext {
             let changed = tracker.touched
             if changed.isEmpty && tracker.unpropagated.isEmpty { return }
             endEvent()
+            if let failure = tracker.propagationFailure { throw failure }
             for object in changed where !object.state.isDisjoint(with: .pending) { object.willSave() }
         }
         misuse(
@@ -51,6 +54,7 @@ extension NSManagedObjectContext {
 
     private func saveResolvingConflicts(_ parent: any GraphParent) throws -> Saved {
         for round in 1...Self.maximumConflictRounds {
+            if let failure = tracker.propagationFailure { throw failure }
             try validateObjects()
             takePooledKeys(parent)
             forwardReferences()
