@@ -49,6 +49,12 @@ extension NSManagedObject {
         state.formUnion([.inaccessible, .sharedRow])
     }
 
+    /// A fault's row is read again when it is next used.
+    final func forgetRow() {
+        setRow(Row(scope.shape.emptyRow))
+        state.formUnion([.rowless, .sharedRow])
+    }
+
     /// Drops the values and all changes; the row is read again, or found in the row cache, when the object is next used.
     final func turnIntoFault() {
         let wasFault = isFault
