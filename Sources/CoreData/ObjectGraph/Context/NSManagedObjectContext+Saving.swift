@@ -9,6 +9,7 @@ extension NSManagedObjectContext {
         precondition(!isSaving, "save() was called while this context is saving. Save from a block that runs after the save.")
         let parent = parentSource
         catchUp()
+        try takeIncoming()
         processPendingChanges()
         guard hasChanges || !lockedObjects.isEmpty else {
             // Changed metadata of a store is written although no object changed.
@@ -18,7 +19,7 @@ extension NSManagedObjectContext {
         isSaving = true
         defer {
             isSaving = false
-            takeIncoming()
+            do { try takeIncoming() } catch { logFailure("taking what a child context saved during a save", error) }
         }
         post(.NSManagedObjectContextWillSave, [:])
         try prepareObjects()
