@@ -37,7 +37,8 @@ struct StoreOptions: Sendable {
     /// By lower-case name. They become part of a statement, so only words and numbers are let through.
     private static func pragmas(_ option: Any?) throws -> [String: String] {
         guard let option else { return [:] }
-        guard let pragmas = option as? [String: String] else {
+        let pragmas = (option as? [String: Any])?.mapValues { $0 as? String ?? ($0 as? NSNumber)?.stringValue ?? "" }
+        guard let pragmas else {
             throw CocoaError.coreData(
                 .persistentStoreOpen,
                 "\(NSSQLitePragmasOption) takes texts by name, such as [\"cache_size\": \"1000\"]."
