@@ -44,7 +44,7 @@ extension NSManagedObjectModel {
     public func setFetchRequestTemplate<Result>(_ fetchRequestTemplate: NSFetchRequest<Result>, forName name: String) {
         let copy = fetchRequestTemplate.copied(as: (any NSFetchRequestResult).self)
         if copy.entityName == nil, let result = Result.self as? AnyClass {
-            copy.entity = entities.first { $0.managedObjectClassName == NSStringFromClass(result) }
+            copy.entity = entities.first { $0.managedObjectClassName == String(reflecting: result) }
         }
         fetchTemplates[name] = .request(copy)
     }
