@@ -104,7 +104,8 @@ struct ConfiguratorTechniqueTests {
         let model = try NSManagedObjectModel(named: "DataModel")
         let plain: NSPersistentContainer = try .makePersistentContainer(named: "F", for: model, configurator: sqlite)
         let special: FeatureContainer = try .makePersistentContainer(named: "F", for: model, configurator: sqlite)
-        #expect(type(of: plain) == NSPersistentContainer.self && special.name == "F")
+        let cloud: NSPersistentCloudKitContainer = try .makePersistentContainer(named: "F", for: model, configurator: sqlite)
+        #expect(type(of: plain) == NSPersistentContainer.self && special.name == "F" && cloud.persistentStoreDescriptions.count == 1)
         #expect(special.persistentStoreCoordinator.persistentStores.isEmpty)
         let url = documents.url.appendingPathComponent("not there/Feature/Feature.sqlite")
         special.loadPersistentStores { description, error in

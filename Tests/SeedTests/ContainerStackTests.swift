@@ -37,12 +37,14 @@ private final class ContainerStack {
 
 /// A container whose stores are where several programs of a group find them.
 private final class GroupContainer: NSPersistentContainer, @unchecked Sendable {
-    static var groupDirectory: URL?
+    static let groupIdentifier = "group.com.identifier.app-name"
+    /// Where a test has its groups.
+    static var groups: URL?
 
     override class func defaultDirectoryURL() -> URL {
         var url = super.defaultDirectoryURL()
-        if let newURL = groupDirectory {
-            url = newURL
+        if let newURL = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: groupIdentifier) {
+            url = groups?.appendingPathComponent(newURL.lastPathComponent) ?? newURL
         }
         return url
     }
@@ -94,16 +96,22 @@ private final class GroupContainer: NSPersistentContainer, @unchecked Sendable {
         #expect(errors.count == 1)
     }
 
-    @Test("has its stores in the directory that a subclass names, by default in the superclass's")
+    @Test("has its stores in the directory that a subclass names")
     func subclass() throws {
-        #expect(GroupContainer.defaultDirectoryURL() == NSPersistentContainer.defaultDirectoryURL())
-        GroupContainer.groupDirectory = documents.url.appendingPathComponent("group.com.identifier.app-name")
-        defer { GroupContainer.groupDirectory = nil }
+        let beside = NSPersistentContainer.defaultDirectoryURL().deletingLastPathComponent()
+        #expect(GroupContainer.defaultDirectoryURL().path == beside.appendingPathComponent(GroupContainer.groupIdentifier).path)
+        GroupContainer.groups = documents.url
+        defer { GroupContainer.groups = nil }
         let stack = ContainerStack(GroupContainer(name: "DataModel"))
         stack.errorHandler = { Issue.record($0) }
         stack.viewContext.insertUser("Ada")
         try stack.viewContext.save()
-        let file = documents.url.appendingPathComponent("group.com.identifier.app-name/DataModel.sqlite")
+        let file = documents.url.appendingPathComponent("\(GroupContainer.groupIdentifier)/DataModel.sqlite")
         #expect(FileManager.default.fileExists(atPath: file.path))
+    }
+
+    @Test("has no directory for what is no identifier of a group", arguments: ["", "..", "a/b"])
+    func badGroup(_ identifier: String) {
+        #expect(FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: identifier) == nil)
     }
 }

@@ -13,6 +13,8 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     open var url: URL?
     /// Whether the store is opened in the background, and its completion handler called later.
     open var shouldAddStoreAsynchronously = false
+    /// Kept, and without effect: there is no CloudKit here.
+    open var cloudKitContainerOptions: NSPersistentCloudKitContainerOptions?
     /// Everything that the coordinator is told, by the keys of options. Those that have a property here are among them.
     open private(set) var options: [String: NSObject] = [
         NSMigratePersistentStoresAutomaticallyOption: true as NSNumber, NSInferMappingModelAutomaticallyOption: true as NSNumber,
@@ -32,10 +34,10 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// SQLite pragmas by name.
     open var sqlitePragmas: [String: NSObject] { options[NSSQLitePragmasOption] as? [String: NSObject] ?? [:] }
 
-    /// Sets a pragma, such as `"WAL" as NSString` for `journal_mode`, or removes it for nil.
+    /// Sets a pragma, such as `"WAL" as NSString` for `journal_mode`, or removes it for nil. A number becomes its text.
     open func setValue(_ value: NSObject?, forPragmaNamed name: String) {
         var pragmas = sqlitePragmas
-        pragmas[name] = value
+        pragmas[name] = (value as? NSNumber).map { NSString(string: $0.stringValue) } ?? value
         options[NSSQLitePragmasOption] = pragmas.isEmpty ? nil : NSDictionary(dictionary: pragmas)
     }
 
@@ -66,6 +68,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         let copy = NSPersistentStoreDescription()
         (copy.type, copy.configuration, copy.url, copy.options) = (type, configuration, url, options)
         copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
+        copy.cloudKitContainerOptions = cloudKitContainerOptions
         return copy
     }
 

@@ -37,8 +37,7 @@ struct StoreOptions: Sendable {
     /// By lower-case name. They become part of a statement, so only words and numbers are let through.
     private static func pragmas(_ option: Any?) throws -> [String: String] {
         guard let option else { return [:] }
-        let pragmas = (option as? [String: Any])?.mapValues { $0 as? String ?? ($0 as? NSNumber)?.stringValue ?? "" }
-        guard let pragmas else {
+        guard let pragmas = option as? [String: String] else {
             throw CocoaError.coreData(
                 .persistentStoreOpen,
                 "\(NSSQLitePragmasOption) takes texts by name, such as [\"cache_size\": \"1000\"]."

@@ -27,7 +27,7 @@ struct StoreDescriptionTests {
         #expect(!description.isReadOnly && description.timeout == 30 && description.options["our own"] == "x" as NSString)
         description.setValue("DELETE" as NSString, forPragmaNamed: "journal_mode")
         description.setValue(100 as NSNumber, forPragmaNamed: "cache_size")
-        #expect(description.sqlitePragmas == ["journal_mode": "DELETE" as NSString, "cache_size": 100 as NSNumber])
+        #expect(description.sqlitePragmas == ["journal_mode": "DELETE" as NSString, "cache_size": "100" as NSString])
         // copy() makes a description.
         let copy = description.copy() as! NSPersistentStoreDescription
         for name in ["journal_mode", "cache_size"] { description.setValue(nil, forPragmaNamed: name) }
