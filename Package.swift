@@ -65,6 +65,13 @@ let package = Package(
             path: "Tests/Programs/StackProgram",
             swiftSettings: strict
         ),
+        // The programs of articles that are older than Swift 6.
+        .testTarget(
+            name: "SeedTests",
+            dependencies: ["CoreData", "CoreDataStack"],
+            resources: [.copy("DataModel.xcdatamodeld")],
+            swiftSettings: strict + [.swiftLanguageMode(.v5)]
+        ),
         .target(name: "WordNetData", swiftSettings: strict),
         .target(name: "WordNetStore", dependencies: ["CoreData", "CoreDataStack", "WordNetData"], swiftSettings: strict),
         .executableTarget(

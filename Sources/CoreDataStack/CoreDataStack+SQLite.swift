@@ -38,7 +38,7 @@ extension CoreDataStack {
         return try await inBackground { try makeSQLiteStack(model, desiredStoreURL ?? DefaultPlace.url(for: "Model"), options) }
     }
 
-    private static func makeSQLiteStack(_ model: NSManagedObjectModel, _ url: URL, _ options: StoreOptions) throws -> CoreDataStack {
+    static func makeSQLiteStack(_ model: NSManagedObjectModel, _ url: URL, _ options: StoreOptions) throws -> CoreDataStack {
         try DefaultPlace.makeFolder(for: url)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try InterruptedReset(of: url).finish(coordinator)

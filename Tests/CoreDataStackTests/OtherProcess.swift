@@ -25,9 +25,13 @@ final class OtherProcess {
 
     /// A program of this package: the build puts them beside the tests.
     convenience init(program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+        try self.init(Self.folder.appendingPathComponent(program).path, arguments, environment: environment)
+    }
+
+    /// Where the programs of this package are.
+    static var folder: URL {
         let tests = CommandLine.arguments.map { URL(fileURLWithPath: $0) }.first { $0.path.hasSuffix(".xctest") }
-        let folder = (tests ?? Bundle.main.bundleURL).deletingLastPathComponent()
-        try self.init(folder.appendingPathComponent(program).path, arguments, environment: environment)
+        return (tests ?? Bundle.main.bundleURL).deletingLastPathComponent()
     }
 
     func tell(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8)) }

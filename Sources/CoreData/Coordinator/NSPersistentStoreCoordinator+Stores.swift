@@ -19,7 +19,8 @@ extension NSPersistentStoreCoordinator {
     ) throws -> NSPersistentStore {
         let place = try StorePlace(type: storeType, url: storeURL)
         // NB: SQLite must never open one file by two names: each would have a log of its own.
-        if persistentStore(for: place.url) != nil || has(place.identity) { throw Self.addedAlready(place.url) }
+        let hasFile = place.database == nil && persistentStore(for: place.url) != nil
+        if hasFile || has(place.identity) { throw Self.addedAlready(place.url) }
         let store = try SQLiteStore.open(
             place,
             model: managedObjectModel,

@@ -13,6 +13,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         var lastNumber: Int32 = 0
     }
     let stores = Lock(Stores())
+    /// Where stores are opened that are added in the background, one after the other.
+    let additions = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator.additions")
     /// Contexts that merge what others save.
     let followers = Lock(SaveFollowers())
 

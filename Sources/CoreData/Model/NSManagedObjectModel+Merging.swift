@@ -6,17 +6,22 @@ extension NSManagedObjectModel {
     /// - Precondition: entities of the same name have the same version hash.
     public convenience init?(byMerging models: [NSManagedObjectModel]?) {
         guard let models else { return nil }
+        if let name = Self.disagreement(of: models) {
+            misuse("Two of the models define entity \(name) differently: merge only models that agree on it.")
+        }
         self.init()
-        let all = models.flatMap(\.entities)
+        takeState(of: models, copies: EntityCopies(mergingByName: models.flatMap(\.entities)))
+    }
+
+    /// The name of an entity that some of the models define differently.
+    static func disagreement(of models: [NSManagedObjectModel]) -> String? {
         var hashes: [String: Data] = [:]
-        for entity in all {
+        for entity in models.flatMap(\.entities) {
             let name = entity.name ?? ""
-            if let known = hashes[name], known != entity.versionHash {
-                misuse("Two of the models define entity \(name) differently: merge only models that agree on it.")
-            }
+            if let known = hashes[name], known != entity.versionHash { return name }
             hashes[name] = entity.versionHash
         }
-        takeState(of: models, copies: EntityCopies(mergingByName: all))
+        return nil
     }
 
     /// A model with copies of exactly the entities that a store was written with; nil if one of them is in none of the models.
@@ -37,6 +42,7 @@ extension NSManagedObjectModel {
                 entitiesByConfiguration[name] = Self.distinct(known + members.compactMap { copies[$0] })
             }
             versionIdentifiers.formUnion(model.versionIdentifiers)
+            fetchTemplates.merge(model.fetchTemplates) { first, _ in first }
             if let localized = model.localizationDictionary {
                 localizationDictionary = (localizationDictionary ?? [:]).merging(localized) { $1 }
             }

@@ -45,6 +45,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     /// The entities of each named configuration.
     var entitiesByConfiguration: [String: [NSEntityDescription]] = [:] { willSet { requireEditable() } }
 
+    /// Fetch requests by name.
+    var fetchTemplates: [String: FetchTemplate] = [:] { willSet { requireEditable() } }
+
     /// What follows from the frozen model; nil before.
     private(set) var facts: ModelFacts?
     private let freezing = NSLock()

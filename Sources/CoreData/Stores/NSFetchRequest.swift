@@ -67,8 +67,11 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         nameAsGiven = entityName
     }
 
-    open override func copy(with zone: NSZone? = nil) -> Any {
-        let copy = NSFetchRequest<ResultType>()
+    open override func copy(with zone: NSZone? = nil) -> Any { copied(as: ResultType.self) }
+
+    /// A copy that gives its results as another type. `entity` has to be set where it follows from the type.
+    final func copied<Other>(as type: Other.Type) -> NSFetchRequest<Other> {
+        let copy = NSFetchRequest<Other>()
         copy.entity = entity
         copy.nameAsGiven = nameAsGiven
         copy.affectedStores = affectedStores

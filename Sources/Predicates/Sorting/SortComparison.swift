@@ -13,7 +13,7 @@ public enum SortKind: Sendable {
     case comparator
 
     /// Nil for a selector nobody knows.
-    init?(_ selector: Selector?) {
+    package init?(_ selector: Selector?) {
         switch selector?.name {
         case nil, "compare:": self = .binary
         case "caseInsensitiveCompare:": self = .caseInsensitive

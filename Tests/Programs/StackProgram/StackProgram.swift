@@ -5,11 +5,12 @@ import Foundation
 /// A program with a stack, made to be killed at any moment. It says in lines what is done.
 @main enum StackProgram {
     static func main() async throws {
-        let url = CommandLine.arguments.dropFirst(2).first.map { URL(fileURLWithPath: $0) }
+        let argument = CommandLine.arguments.dropFirst(2).first
+        let url = argument.map { URL(fileURLWithPath: $0) }
         switch CommandLine.arguments[1] {
         case "save": try await save(CoreDataStack.constructSQLiteStack(model: GroupModel.make(), at: url))
         case "reset": try await reset(CoreDataStack.constructSQLiteStack(model: GroupModel.make(), at: url))
-        default: await place()
+        default: await place(argument)
         }
     }
 
@@ -51,10 +52,13 @@ import Foundation
         }
     }
 
-    /// Says where a store is when nobody has said where.
-    private static func place() async {
+    /// Says where a store is when nobody has said where: that of a model of that name, or of one at hand.
+    private static func place(_ modelName: String?) async {
         do {
-            let stack = try await CoreDataStack.constructSQLiteStack(model: GroupModel.make())
+            let stack =
+                if let modelName { try await CoreDataStack.constructSQLiteStack(modelName: modelName) } else {
+                    try await CoreDataStack.constructSQLiteStack(model: GroupModel.make())
+                }
             say(stack.privateQueueContext.persistentStoreCoordinator?.persistentStores.first?.url?.path ?? "nowhere")
         } catch {
             say(error)

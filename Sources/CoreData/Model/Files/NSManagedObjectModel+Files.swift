@@ -3,8 +3,7 @@ import ModelFormat
 extension NSManagedObjectModel {
     /// The model in a file: `.momd` (its current version), `.mom`, and here also `.xcdatamodeld` (its current version) and `.xcdatamodel`.
     ///
-    /// Nil for a file that is not there or cannot be used; `init(reading:)` says why. Fetch request templates and the requests of fetched
-    /// properties are not taken over yet.
+    /// Nil for a file that is not there or cannot be used; `init(reading:)` says why. The requests of fetched properties are not taken over yet.
     public convenience init?(contentsOf url: URL) {
         try? self.init(reading: url)
     }
@@ -17,11 +16,39 @@ extension NSManagedObjectModel {
     /// - Throws: `CocoaError` with the code `fileReadNoSuchFile`, `fileReadCorruptFile`, or `coreData` for a model that contradicts itself.
     ///   Its text tells the file, and the line, byte or object.
     public convenience init(reading url: URL) throws {
+        try Self.requireFile(url)
+        try self.init(Self.readable(url) { try Self.model(at: url) }, at: url)
+    }
+
+    private static func requireFile(_ url: URL) throws {
         guard FileManager.default.fileExists(atPath: url.path) else {
             throw CocoaError.coreData(.fileReadNoSuchFile, "There is no model at \(url.path).", userInfo: [NSURLErrorKey: url])
         }
+    }
+
+    /// All versions of the model in a file, the current one first.
+    ///
+    /// - Throws: as `init(reading:)`.
+    static func versions(at url: URL) throws -> [NSManagedObjectModel] {
+        try requireFile(url)
+        let models = try readable(url) {
+            switch url.pathExtension {
+            case "momd": try ModelBundle(compiled: url).currentFirst
+            case "xcdatamodeld": try ModelBundle(source: url).currentFirst
+            default: [try model(at: url)]
+            }
+        }
+        return try models.map { try NSManagedObjectModel($0, at: url) }
+    }
+
+    private convenience init(_ model: Model, at url: URL) throws {
+        self.init()
+        try Self.readable(url) { try describe(model) }
+    }
+
+    private static func readable<Value>(_ url: URL, _ read: () throws -> Value) throws -> Value {
         do {
-            try self.init(Self.model(at: url))
+            return try read()
         } catch let error as ModelFormatError {
             throw CocoaError.coreData(.fileReadCorruptFile, "\(error).", userInfo: [NSURLErrorKey: url, NSUnderlyingErrorKey: error])
         }
@@ -32,6 +59,10 @@ extension NSManagedObjectModel {
     /// - Throws: `ModelFormatError` for what has no counterpart here, and `CocoaError` for what `validate()` refuses.
     package convenience init(_ model: Model) throws {
         self.init()
+        try describe(model)
+    }
+
+    private func describe(_ model: Model) throws {
         if let problem = model.problems().first { throw ModelFormatError(nil, problem.sentence) }
         let builder = try DescriptionBuilder(model)
         entities = builder.entities
@@ -39,6 +70,7 @@ extension NSManagedObjectModel {
             setEntities(configuration.members.compactMap { entitiesByName[$0] }, forConfigurationName: configuration.name)
         }
         versionIdentifiers = Set(model.versionIdentifiers)
+        fetchTemplates = Dictionary(model.fetchRequests.map { ($0.name, .described($0)) }) { first, _ in first }
         try validate()
     }
 
@@ -56,5 +88,13 @@ extension NSManagedObjectModel {
             throw ModelFormatError(file: url.path, nil, "the bundle does not say which version is current")
         }
         return model
+    }
+}
+
+extension ModelBundle {
+    /// The models of all versions: the current one, then the others by name.
+    fileprivate var currentFirst: [Model] {
+        let others = versions.filter { $0.key != currentVersion }.sorted { binaryOrder($0.key, $1.key) }.map(\.value)
+        return (currentModel.map { [$0] } ?? []) + others
     }
 }
