@@ -25,6 +25,8 @@ let package = Package(
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "SQLiteDriver"], swiftSettings: strict),
         .target(name: "ModelFormat", swiftSettings: strict),
         .testTarget(name: "ModelFormatTests", dependencies: ["ModelFormat"], swiftSettings: strict),
+        .target(name: "ModelTools", dependencies: ["ModelFormat"], swiftSettings: strict),
+        .testTarget(name: "ModelToolsTests", dependencies: ["ModelTools", "ModelFormat", "CoreData"], swiftSettings: strict),
         .target(
             name: "CoreData",
             dependencies: [
