@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "WordNetData", targets: ["WordNetData"]),
         .library(name: "WordNetStore", targets: ["WordNetStore"]),
         .executable(name: "wordnet", targets: ["wordnet"]),
+        .executable(name: "coredata", targets: ["CoreDataCommand"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -53,6 +54,19 @@ let package = Package(
             name: "SyncMainProgram",
             dependencies: ["CoreData", "MainQueueExercise"],
             path: "Tests/Programs/SyncMainProgram",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "CoreDataCommand",
+            dependencies: [
+                "CoreData", "ModelFormat", "ModelTools", "SQLiteDriver",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CoreDataCommandTests",
+            dependencies: ["CoreDataCommand", "CoreData", "ModelFormat", "SQLiteDriver"],
             swiftSettings: strict
         ),
         .target(name: "CoreDataStack", dependencies: ["CoreData"], swiftSettings: strict),
