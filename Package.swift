@@ -12,6 +12,7 @@ let package = Package(
         .library(name: "WordNetStore", targets: ["WordNetStore"]),
         .executable(name: "wordnet", targets: ["wordnet"]),
         .executable(name: "coredata", targets: ["CoreDataCommand"]),
+        .plugin(name: "CoreDataModelPlugin", targets: ["CoreDataModelPlugin"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -64,6 +65,7 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .plugin(name: "CoreDataModelPlugin", capability: .buildTool(), dependencies: ["CoreDataCommand"]),
         .testTarget(
             name: "CoreDataCommandTests",
             dependencies: ["CoreDataCommand", "CoreData", "ModelFormat", "SQLiteDriver"],

@@ -35,7 +35,8 @@ struct CompileCommand: ParsableCommand {
     private func qualified(_ model: Model) -> Model { module.map(model.qualifyingClasses) ?? model }
 }
 
-/// Makes a folder beside its place and then moves it there; one that is there goes only if it has a file of that name.
+/// Makes a folder beside its place and then moves it there, unless the same is there already; another one goes only if it has a file of
+/// that name.
 private func replaceFolder(_ url: URL, knownBy name: String, _ make: (URL) throws -> Void) throws {
     let files = FileManager.default
     let isThere = files.fileExists(atPath: url.path)
@@ -46,6 +47,8 @@ private func replaceFolder(_ url: URL, knownBy name: String, _ make: (URL) throw
     try files.createDirectory(at: parent, withIntermediateDirectories: true)
     let new = parent.appendingPathComponent(".\(url.lastPathComponent)-\(UUID())")
     try make(new)
+    // A build goes on from what did not change.
+    if isThere, files.contentsEqual(atPath: new.path, andPath: url.path) { return try files.removeItem(at: new) }
     if isThere { try files.removeItem(at: url) }
     try files.moveItem(at: new, to: url)
 }
