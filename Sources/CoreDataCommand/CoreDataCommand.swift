@@ -10,7 +10,7 @@ struct CoreDataCommand: ParsableCommand {
         commandName: "coredata",
         abstract: "Works with Core Data's models and stores.",
         discussion: "Exit status: 0 done, or yes; 1 no, from a subcommand that checks; 2 a file cannot be used; 64 wrong arguments.",
-        subcommands: [ModelCommand.self]
+        subcommands: [ModelCommand.self, StoreCommand.self]
     )
 }
 

@@ -8,11 +8,13 @@ struct Run {
 
     var lines: [String] { output.split(separator: "\n").map(String.init) }
 
-    /// Runs the command to its end with output that is no terminal.
-    init(_ arguments: String...) throws { try self.init(Self.executable, arguments) }
+    /// Runs the command to its end with output that is no terminal. No thread of the tests waits for it.
+    init(_ arguments: String...) async throws { try await self.init(arguments) }
+
+    init(_ arguments: [String]) async throws { try await self.init(Self.executable, arguments) }
 
     /// Runs a program, in a folder if one is given.
-    init(_ executable: URL, _ arguments: [String], in directory: URL? = nil) throws {
+    init(_ executable: URL, _ arguments: [String], in directory: URL? = nil) async throws {
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments
@@ -24,8 +26,7 @@ struct Run {
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = try FileHandle(forWritingTo: errors)
         process.standardInput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
+        try await process.runToEnd()
         status = process.terminationStatus
         self.output = try String(contentsOf: output, encoding: .utf8)
         self.errors = try String(contentsOf: errors, encoding: .utf8)
@@ -36,6 +37,15 @@ struct Run {
         let tests = CommandLine.arguments.map { URL(fileURLWithPath: $0) }.first { $0.path.hasSuffix(".xctest") }
         return (tests ?? Bundle.main.bundleURL).deletingLastPathComponent().appendingPathComponent("coredata")
     }()
+}
+
+extension Process {
+    fileprivate func runToEnd() async throws {
+        try await withCheckedThrowingContinuation { (end: CheckedContinuation<Void, any Error>) in
+            terminationHandler = { _ in end.resume() }
+            do { try run() } catch { end.resume(throwing: error) }
+        }
+    }
 }
 
 /// A folder of its own, removed with the object.

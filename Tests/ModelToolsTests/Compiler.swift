@@ -3,8 +3,9 @@ import Testing
 
 /// The compiler, on sources that use the modules which were built beside the tests.
 struct Compiler {
-    /// What it says about the sources as a module of that name, in Swift 6 mode with warnings as errors; empty when they are right.
-    static func complaints(about sources: [URL], module: String) throws -> String {
+    /// What it says about the sources as a module of that name, in Swift 6 mode with warnings as errors; empty when they are right. No thread of the
+    /// tests waits for it.
+    static func complaints(about sources: [URL], module: String) async throws -> String {
         let folder = try TemporaryFolder()
         let output = folder.file("output")
         try Data().write(to: output)
@@ -16,8 +17,10 @@ struct Compiler {
             + moduleMaps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] } + sources.map(\.path)
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = process.standardOutput
-        try process.run()
-        process.waitUntilExit()
+        try await withCheckedThrowingContinuation { (end: CheckedContinuation<Void, any Error>) in
+            process.terminationHandler = { _ in end.resume() }
+            do { try process.run() } catch { end.resume(throwing: error) }
+        }
         let text = try String(contentsOf: output, encoding: .utf8)
         return process.terminationStatus == 0 ? "" : "exit status \(process.terminationStatus)\n\(text)"
     }

@@ -11,12 +11,12 @@ struct GeneratedClassTests {
         .enabled(if: Fixtures.areThere, Fixtures.whyNot),
         arguments: FixtureModel.all
     )
-    func fixturesCompile(model: FixtureModel) throws {
+    func fixturesCompile(model: FixtureModel) async throws {
         for style in PropertyStyle.allCases {
             let folder = try TemporaryFolder()
             let (files, module, stubs) = try model.generated(as: style)
             let sources = try files.map { try folder.write($0.text, to: $0.name) } + [folder.write(stubs, to: "Stubs.swift")]
-            let complaints = try Compiler.complaints(about: sources, module: module)
+            let complaints = try await Compiler.complaints(about: sources, module: module)
             #expect(complaints.isEmpty, "\(complaints)")
         }
     }

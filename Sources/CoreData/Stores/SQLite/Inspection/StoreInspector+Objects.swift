@@ -1,0 +1,112 @@
+import Foundation
+import SQLiteDriver
+
+extension StoreInspector {
+    /// Gives each object of the store, entity by entity in the order of their names, then by key.
+    ///
+    /// - Throws: a `CocoaError` where the store is not of the model or cannot be read, and what `body` throws.
+    package func forEachObject(of model: NSManagedObjectModel, _ body: (StoredObject) throws -> Void) throws {
+        let schema = try schema(of: model)
+        for entity in schema.entities.sorted(by: { binaryOrder($0.description.name ?? "", $1.description.name ?? "") }) {
+            let reader = try inStore(url) { try StoredObjectReader(entity, schema, connection, store: uuid) }
+            try inStore(url) { try reader.forEach(body) }
+        }
+    }
+}
+
+/// Reads the objects of one entity.
+private struct StoredObjectReader {
+    private struct ToMany {
+        let name: String
+        let members: Statement
+    }
+
+    private let schema: SQLSchema
+    private let store: String
+    private let entity: SQLEntity
+    private let attributes: [NSAttributeDescription]
+    private let toOnes: [NSRelationshipDescription]
+    private let toManys: [ToMany]
+    private let objects: Statement
+
+    init(_ entity: SQLEntity, _ schema: SQLSchema, _ connection: Connection, store: String) throws {
+        (self.entity, self.schema, self.store) = (entity, schema, store)
+        let stored = entity.columns.keys.sorted(by: binaryOrder).compactMap { entity.description.propertiesByName[$0] }
+        attributes = stored.compactMap { $0 as? NSAttributeDescription }
+        toOnes = stored.compactMap { $0 as? NSRelationshipDescription }.filter {
+            !$0.isToMany && schema.entityIfStored($0.destination) != nil
+        }
+        toManys = try entity.toMany.sorted { binaryOrder($0.key, $1.key) }.compactMap { name, place in
+            guard let relationship = entity.description.relationshipsByName[name],
+                let target = schema.entityIfStored(relationship.destination)
+            else { return nil }
+            return ToMany(name: name, members: try connection.prepare(place.membersSQL(target.table)))
+        }
+        let columns = attributes.compactMap { entity.columns[$0.name]?.name }.map { "t.\($0)" }
+        let keys = toOnes.flatMap { relationship in
+            let column = "t." + (entity.columns[relationship.name]?.name ?? "Z_PK")
+            let target = schema.entity(for: relationship.destination).table
+            return [column, "(SELECT Z_ENT FROM \(target) WHERE Z_PK = \(column))"]
+        }
+        let list = (["t.Z_PK", "t.Z_OPT"] + columns + keys).joined(separator: ", ")
+        objects = try connection.prepare("SELECT \(list) FROM \(entity.table) t WHERE t.Z_ENT = \(entity.number) ORDER BY t.Z_PK")
+    }
+
+    func forEach(_ body: (StoredObject) throws -> Void) throws {
+        while try objects.step() { try body(object()) }
+    }
+
+    private func object() throws -> StoredObject {
+        let key = objects.int(0)
+        var object = StoredObject(entity: entity.description.name ?? "", id: id(key, entity.number) ?? "", version: objects.int(1))
+        var column: Int32 = 2
+        for attribute in attributes {
+            object.attributes[attribute.name] = StoredValue(objects.value(column), attribute)
+            column += 1
+        }
+        for relationship in toOnes {
+            object.relationships[relationship.name] = .one(id(objects, column))
+            column += 2
+        }
+        for toMany in toManys { object.relationships[toMany.name] = .many(try members(of: key, toMany)) }
+        return object
+    }
+
+    private func members(of key: Int64, _ toMany: ToMany) throws -> [String] {
+        defer { toMany.members.resetAndClear() }
+        try toMany.members.bind([.integer(key)])
+        var ids: [String] = []
+        while try toMany.members.step() { if let id = id(toMany.members, 0) { ids.append(id) } }
+        return ids
+    }
+
+    /// The ID of the object whose key is in a column and its entity in the next.
+    private func id(_ statement: Statement, _ column: Int32) -> String? {
+        statement.isNull(column) ? nil : id(statement.int(column), Int(truncatingIfNeeded: statement.int(column + 1)))
+    }
+
+    private func id(_ key: Int64, _ number: Int) -> String? {
+        schema.entity(numbered: number)?.description.name.map { "x-coredata://\(store)/\($0)/p\(key)" }
+    }
+}
+
+extension SQLToMany {
+    /// The statement that gives keys and entities of the members of one owner, in order.
+    fileprivate func membersSQL(_ target: String) -> String {
+        switch self {
+        case .foreignKey(let table, let column, _, let orderColumn):
+            let order = orderColumn.map { "\($0), " } ?? ""
+            return "SELECT Z_PK, Z_ENT FROM \(table) WHERE \(column) = ?1 ORDER BY \(order)Z_PK"
+        case .joinTable(let name, let owner, let other, let orderColumn, _):
+            let order = orderColumn.map { "j.\($0), " } ?? ""
+            return
+                "SELECT t.Z_PK, t.Z_ENT FROM \(name) j JOIN \(target) t ON t.Z_PK = j.\(other) WHERE j.\(owner) = ?1 ORDER BY \(order)t.Z_PK"
+        case .reflexive(let name, let column, let other, let orderColumn):
+            let place = orderColumn ?? "NULL"
+            return """
+                SELECT t.Z_PK, t.Z_ENT FROM (SELECT \(other) AS b, \(place) AS p FROM \(name) WHERE \(column) = ?1 \
+                UNION SELECT \(column), \(place) FROM \(name) WHERE \(other) = ?1) j JOIN \(target) t ON t.Z_PK = j.b ORDER BY j.p, t.Z_PK
+                """
+        }
+    }
+}

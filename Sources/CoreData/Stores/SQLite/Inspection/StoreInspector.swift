@@ -1,0 +1,65 @@
+import Foundation
+import SQLiteDriver
+
+/// Looks into a store's file without a coordinator: for tools. Nothing in the file is changed.
+///
+/// Reads attributes of all types, those too that a coordinator refuses.
+///
+/// > Concurrency: one thread at a time.
+package final class StoreInspector {
+    package let connection: Connection
+    package let url: URL
+    /// What the store says about itself, with `NSStoreUUID`.
+    package let metadata: [String: Any]
+
+    /// - Throws: a `CocoaError` where there is no file, no database, or no store in it.
+    package init(url: URL) throws {
+        guard FileManager.default.fileExists(atPath: url.path) else {
+            throw CocoaError.coreData(.fileReadNoSuchFile, "There is no store at \(url.path).", userInfo: [NSFilePathErrorKey: url.path])
+        }
+        let place = StorePlace.file(url)
+        try place.refuseFragment()
+        metadata = try place.metadata().dictionary
+        connection = try inStore(url) { try place.connectForReading() }
+        connection.setBusyTimeout(seconds: SQLiteStore.defaultTimeout)
+        self.url = url
+    }
+
+    package var uuid: String { metadata[NSStoreUUIDKey] as? String ?? "" }
+
+    /// The version hashes of the model that the store was written with.
+    package var versionHashes: [String: Data] { metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:] }
+
+    /// All rows of a statement that reads.
+    ///
+    /// - Throws: a `CocoaError` with what SQLite says.
+    package func rows(_ sql: String, _ values: [SQLiteValue] = []) throws -> [[SQLiteValue]] {
+        try inStore(url) { try connection.rows(sql, values) }
+    }
+
+    /// Where everything that a model describes is in this file.
+    ///
+    /// - Throws: `CocoaError.persistentStoreIncompatibleSchema` with the first thing that is missing.
+    func schema(of model: NSManagedObjectModel) throws -> SQLSchema {
+        model.freeze()
+        return try inStore(url) { try SQLSchema(reading: connection, model: model, configuration: nil) }
+    }
+
+    /// The text of the one column of a statement's rows.
+    func texts(_ sql: String, _ values: [SQLiteValue] = []) throws -> [String] {
+        try rows(sql, values).compactMap { if case .text(let text)? = $0.first { text } else { nil } }
+    }
+
+    func number(_ sql: String, _ values: [SQLiteValue] = []) throws -> Int64 {
+        if case .integer(let number)? = try rows(sql, values).first?.first { number } else { 0 }
+    }
+}
+
+/// Runs `body`, whose SQLite errors are about the store at `url`.
+func inStore<Result>(_ url: URL, _ body: () throws -> Result) throws -> Result {
+    do {
+        return try body()
+    } catch let error as SQLiteError {
+        throw CocoaError(error, url: url, doing: "read the store")
+    }
+}

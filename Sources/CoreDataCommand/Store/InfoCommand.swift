@@ -1,0 +1,78 @@
+import ArgumentParser
+import CoreData
+import Foundation
+import ModelTools
+
+struct InfoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "info",
+        abstract: "Says what a store is: identifier, size, metadata, objects of each entity, version hashes.",
+        discussion: "With --model it says too whether the store opens with it as it is."
+    )
+
+    @OptionGroup var source: StoreOptions
+    @OptionGroup var wanted: StoreModelOptions
+    @Flag(help: "Print an object with all of it.") var json = false
+
+    func run() throws {
+        let facts = try StoreFacts(source.inspector(), wanted.read())
+        if json { try facts.printJSON() } else { print(facts.text) }
+    }
+}
+
+/// What is said about a store.
+private struct StoreFacts {
+    private let inspector: StoreInspector
+    private let counts: [String: Int64?]
+    private let size: Int
+    private let journal: String
+    private let isCompatible: Bool?
+
+    init(_ inspector: StoreInspector, _ model: NSManagedObjectModel?) throws {
+        self.inspector = inspector
+        counts = try inspector.objectCounts()
+        size = (try FileManager.default.attributesOfItem(atPath: inspector.url.path)[.size] as? NSNumber)?.intValue ?? 0
+        if case .text(let mode)? = try inspector.rows("PRAGMA journal_mode").first?.first { journal = mode } else { journal = "?" }
+        isCompatible = model?.isConfiguration(withName: nil, compatibleWithStoreMetadata: inspector.metadata)
+    }
+
+    private var others: [String: Any] {
+        inspector.metadata.filter { ![NSStoreUUIDKey, NSStoreModelVersionHashesKey].contains($0.key) }
+    }
+
+    var text: String {
+        let head = [["store", inspector.url.path], ["identifier", inspector.uuid], ["size", "\(size) bytes"], ["journal", journal]]
+        let metadata = others.sorted { $0.key < $1.key }.map { [$0.key, "\(plain($0.value))"] }
+        let fits = isCompatible.map { [["opens with model", $0 ? "yes" : "no"]] } ?? []
+        let entities = Set(counts.keys).union(inspector.versionHashes.keys).sorted().map { name in
+            [name, count(name), inspector.versionHashes[name].map(hexadecimal) ?? "no version hash"]
+        }
+        return (columns(head + metadata + fits) + [""] + columns([["entity", "objects", "version hash"]] + entities)).joined(
+            separator: "\n"
+        )
+    }
+
+    private func count(_ name: String) -> String { (counts[name] ?? nil).map { "\($0)" } ?? "?" }
+
+    func printJSON() throws {
+        var facts: [String: Any] = [
+            "store": inspector.url.path, "identifier": inspector.uuid, "size": size, "journal": journal, "metadata": plain(others),
+            "objects": counts.mapValues { $0.map { $0 as Any } ?? NSNull() },
+            "versionHashes": inspector.versionHashes.mapValues(hexadecimal),
+        ]
+        if let isCompatible { facts["isCompatible"] = isCompatible }
+        let data = try JSONSerialization.data(withJSONObject: facts, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+        print(String(decoding: data, as: UTF8.self))
+    }
+}
+
+/// A value of a property list in the forms that JSON has: data in hexadecimal, dates as text.
+private func plain(_ value: Any) -> Any {
+    switch value {
+    case let data as Data: hexadecimal(data)
+    case let date as Date: date.formatted(.iso8601)
+    case let elements as [Any]: elements.map(plain)
+    case let entries as [String: Any]: entries.mapValues(plain)
+    default: value
+    }
+}

@@ -1,0 +1,115 @@
+import CoreData
+import Foundation
+import SQLiteDriver
+import Testing
+
+@Suite("coredata store")
+struct StoreCommandTests {
+    private let folder: TemporaryFolder
+    private var store: String { folder.path("library.sqlite") }
+    private var model: String { folder.path("Library.xcdatamodeld") }
+
+    /// A store with a book and its author.
+    init() throws {
+        folder = try TemporaryFolder()
+        try Library.write(to: folder.file("Library.xcdatamodeld"))
+        let model = try NSManagedObjectModel(reading: folder.file("Library.xcdatamodeld"))
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: folder.file("library.sqlite"))
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            let book = NSEntityDescription.insertNewObject(forEntityName: "Book", into: context)
+            book.setValue("Emma", forKey: "name")
+            book.setValue(474, forKey: "pages")
+            let author = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+            author.setValue("Jane", forKey: "name")
+            book.mutableOrderedSetValue(forKey: "authors").add(author)
+            try context.save()
+        }
+        try coordinator.remove(store)
+    }
+
+    @Test("says what a store is, with numbers that programs can read")
+    func info() async throws {
+        let run = try await Run("store", "info", store, "--model", model)
+        #expect(
+            run.status == 0 && run.lines.contains { $0.hasPrefix("opens with model") && $0.hasSuffix("yes") },
+            "\(run.output)\(run.errors)"
+        )
+        let json = try await Run("store", "info", store, "--json")
+        let facts = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+        #expect(facts["objects"] as? [String: Int] == ["Book": 1, "Person": 1])
+        #expect((facts["versionHashes"] as? [String: String])?.keys.sorted() == ["Book", "Person"])
+    }
+
+    @Test("prints objects as lines of JSON")
+    func dump() async throws {
+        let run = try await Run("store", "dump", store, "--model", model)
+        let uuid = try #require(run.lines.first?.firstMatch(of: /x-coredata:\/\/([^\/]*)/)?.1)
+        #expect(
+            run.output == """
+                {"attributes":{"name":"Emma","pages":474},"entity":"Book","id":"x-coredata://\(uuid)/Book/p1",\
+                "relationships":{"authors":["x-coredata://\(uuid)/Person/p1"]},"version":1}
+                {"attributes":{"name":"Jane"},"entity":"Person","id":"x-coredata://\(uuid)/Person/p1",\
+                "relationships":{"books":["x-coredata://\(uuid)/Book/p1"]},"version":1}
+
+                """
+        )
+        #expect(try await Run("store", "dump", store, "--model", model, "--only", "Person").lines.count == 1)
+        #expect(try await Run("store", "dump", store, "--model", model, "--only", "Cat").status == 2)
+    }
+
+    @Test("prints the schema, and where things are in it")
+    func schema() async throws {
+        let run = try await Run("store", "schema", store)
+        #expect(run.lines.contains { $0.hasPrefix("CREATE TABLE ZBOOK (") && $0.hasSuffix(");") })
+        let places = try await Run("store", "schema", store, "--model", model)
+        #expect(places.lines.contains { $0.split(separator: " ") == ["Book.pages", "ZBOOK.ZPAGES", "INTEGER"] })
+    }
+
+    @Test("runs statements that read, with names of the model, and no others")
+    func sql() async throws {
+        let run = try await Run("store", "sql", store, "SELECT {Book.name}, {Book.pages}, NULL FROM {Book}", "--model", model)
+        #expect(run.status == 0 && run.output == "Emma\t474\t\n", "\(run.errors)")
+        #expect(try await Run("store", "sql", store, "SELECT 1, 'a', NULL", "--json").output == "[1,\"a\",null]\n")
+        #expect(try await Run("store", "sql", store, "DELETE FROM ZBOOK").status == 2)
+        #expect(try await Run("store", "sql", store, "SELECT count(*) FROM ZBOOK").output == "1\n")
+    }
+
+    @Test("finds keys that lead nowhere, keys that would come twice, and other models; a sound store passes")
+    func verify() async throws {
+        #expect(try await Run("store", "verify", store, "--model", model).output == "The store is sound.\n")
+        try damage("DELETE FROM ZPERSON", "UPDATE Z_PRIMARYKEY SET Z_MAX = 0 WHERE Z_NAME = 'Book'")
+        let run = try await Run("store", "verify", store, "--model", model)
+        #expect(run.status == 1)
+        #expect(
+            run.lines == [
+                "ZBOOK has the key 1, and Z_PRIMARYKEY gives out keys from 1 on.",
+                "Book.authors leads to a Person that is not there, in 1 row.",
+            ],
+            "\(run.output)"
+        )
+        let other = try await Run("store", "verify", store, "--json", "--model", model + "/Library.xcdatamodel")
+        #expect(other.status == 1 && other.output.contains("Entity Book has another version hash"))
+    }
+
+    @Test("says in one sentence what is no store, and leaves it alone", arguments: ["info", "verify", "schema", "dump", "sql"])
+    func unusable(subcommand: String) async throws {
+        let rest = ["dump": ["--model", model], "sql": ["SELECT 1"]][subcommand] ?? []
+        try Data(repeating: 7, count: 5000).write(to: folder.file("none.sqlite"))
+        for name in ["none.sqlite", "missing.sqlite"] {
+            let run = try await Run(["store", subcommand, folder.path(name)] + rest)
+            #expect(run.status == 2 && run.output.isEmpty && run.errors.hasPrefix("Error: "), "\(run.errors)")
+            #expect(run.errors.split(separator: "\n").count == 1)
+        }
+        #expect(try Data(contentsOf: folder.file("none.sqlite")).count == 5000)
+        #expect(try folder.contents() == ["Library.xcdatamodeld", "library.sqlite", "none.sqlite"])
+    }
+
+    private func damage(_ statements: String...) throws {
+        let connection = try Connection(path: store, mode: .readWrite)
+        defer { connection.close() }
+        for statement in statements { try connection.execute(statement) }
+    }
+}
