@@ -102,7 +102,7 @@ let package = Package(
         ),
         .testTarget(
             name: "WordNetTests",
-            dependencies: ["WordNetData", "WordNetStore", "wordnet", "CoreData", "SQLiteDriver"],
+            dependencies: ["WordNetData", "WordNetStore", "wordnet", "CoreData", "SQLiteDriver", "ModelFormat", "ModelTools"],
             swiftSettings: strict
         ),
     ]

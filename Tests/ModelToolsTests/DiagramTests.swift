@@ -22,15 +22,55 @@ struct DiagramTests {
 
     @Test("has no box over another and every line at its boxes", arguments: seeds)
     func geometry(seed: UInt64) {
-        let diagram = Diagram(randomModel(seed))
+        let diagram = Diagram(randomModel(seed)).sorted()
         let layout = DiagramLayout(diagram)
         for (index, frame) in layout.frames.enumerated() {
             #expect(frame.x >= 0 && frame.y >= 0 && frame.x + frame.width <= layout.size.x && frame.y + frame.height <= layout.size.y)
             for other in layout.frames[(index + 1)...] { #expect(!overlap(frame, other), "seed \(seed)") }
         }
         for (link, route) in zip(diagram.links, layout.routes) {
-            #expect(touches(route.first, layout.frames[link.start.box]) && touches(route.last, layout.frames[link.end.box]), "seed \(seed)")
+            #expect(
+                touches(route.points.first, layout.frames[link.start.box]) && touches(route.points.last, layout.frames[link.end.box]),
+                "seed \(seed)"
+            )
         }
+    }
+
+    @Test("has no line through a box", arguments: seeds)
+    func lines(seed: UInt64) {
+        let diagram = Diagram(randomModel(seed)).sorted()
+        let layout = DiagramLayout(diagram)
+        let boxes = layout.frames.prefix(diagram.boxes.count)
+        for route in layout.routes where route.bulge == nil {
+            for (from, to) in zip(route.points, route.points.dropFirst()) {
+                for step in 1..<16 {
+                    let point = point(at: Double(step) / 16, from, to)
+                    #expect(!boxes.contains { isInside(point, $0) }, "seed \(seed): \(route.points)")
+                }
+            }
+        }
+    }
+
+    @Test("has room for every text in its box")
+    func texts() {
+        let layout = DiagramLayout(Diagram(zoo))
+        for (box, frame) in zip(Diagram(zoo).boxes, layout.frames) {
+            for row in box.rows { #expect(textWidth(row.name) + textWidth(row.type) + 24 < frame.width) }
+        }
+    }
+
+    @Test("sorts relationships so that their lines do not cross")
+    func sorting() {
+        var model = Model()
+        model.entities = [entity("A"), entity("B")]
+        for name in ["one", "two", "three"] {
+            model.entities[0].relationships.append(relationship(name, to: "B", inverse: name + "s", maxCount: 0))
+            model.entities[1].relationships.insert(relationship(name + "s", to: "A", inverse: name, maxCount: 1), at: 0)
+        }
+        let diagram = Diagram(model)
+        #expect(diagram.boxes.map { $0.rows.map(\.name) } == [["one", "two", "three"], ["threes", "twos", "ones"]])
+        let rows = diagram.sorted().links.map { ($0.start.row, $0.end.row) }
+        #expect(rows.count == 3 && rows.allSatisfy { $0 == $1 })
     }
 
     @Test("is an XML document whatever the names are")
@@ -67,6 +107,20 @@ struct DiagramTests {
         #expect(rising([1, 2, 3]) == [1, 2, 3])
         #expect(rising([3, 1, 2]) == [2, 2, 2])
         #expect(rising([0, 5, 1, 9]) == [0, 3, 3, 9])
+    }
+
+    /// Where the curve of the picture is between two points.
+    private func point(at time: Double, _ from: DiagramLayout.Point, _ to: DiagramLayout.Point) -> DiagramLayout.Point {
+        let (middle, rest) = ((from.x + to.x) / 2, 1 - time)
+        let weights = (rest * rest * rest, 3 * rest * rest * time, 3 * rest * time * time, time * time * time)
+        return DiagramLayout.Point(
+            x: weights.0 * from.x + (weights.1 + weights.2) * middle + weights.3 * to.x,
+            y: (weights.0 + weights.1) * from.y + (weights.2 + weights.3) * to.y
+        )
+    }
+
+    private func isInside(_ point: DiagramLayout.Point, _ frame: DiagramLayout.Frame) -> Bool {
+        frame.x < point.x && point.x < frame.x + frame.width && frame.y < point.y && point.y < frame.y + frame.height
     }
 
     private func overlap(_ one: DiagramLayout.Frame, _ other: DiagramLayout.Frame) -> Bool {

@@ -8,7 +8,7 @@ struct Diagram {
     struct Box {
         let name: String
         let isAbstract: Bool
-        let rows: [Row]
+        var rows: [Row]
     }
 
     /// A property in a box.

@@ -1,8 +1,9 @@
 /// Where the boxes of a diagram are and how its lines run, in points.
 struct DiagramLayout {
     private(set) var frames: [Frame]
-    private(set) var routes: [[Point]] = []
+    private(set) var routes: [Route] = []
     private(set) var size = Point(x: 0, y: 0)
+    private let graph: LayeredGraph
 
     struct Frame {
         var x, y, width, height: Double
@@ -12,6 +13,13 @@ struct DiagramLayout {
         var x, y: Double
     }
 
+    /// A line that is level at each of its points.
+    struct Route {
+        let points: [Point]
+        /// How far a line from a box to itself goes out.
+        var bulge: Double?
+    }
+
     static let headerHeight = 28.0
     static let rowHeight = 19.0
     static let margin = 24.0
@@ -19,17 +27,24 @@ struct DiagramLayout {
     private static let boxGap = 26.0
 
     init(_ diagram: Diagram) {
-        let graph = LayeredGraph(diagram)
+        graph = LayeredGraph(diagram)
         frames = diagram.boxes.map { Frame(x: 0, y: 0, width: $0.width, height: $0.height) }
         frames += Array(repeating: Frame(x: 0, y: 0, width: 0, height: 8), count: graph.nodeCount - frames.count)
-        placeColumns(graph)
-        placeRows(graph)
-        routes = zip(diagram.links, graph.chains).map { route($0, $1) }
+        placeColumns()
+        placeRows()
+        route(diagram)
         size = Point(x: frames.map { $0.x + $0.width }.max() ?? 0, y: frames.map { $0.y + $0.height }.max() ?? 0)
-        size = Point(x: size.x + Self.margin + 28, y: size.y + Self.margin)
+        let outmost = zip(diagram.links, routes).map { frames[$0.start.box].x + frames[$0.start.box].width + ($1.bulge ?? 0) }.max() ?? 0
+        size = Point(x: max(size.x, outmost) + Self.margin, y: size.y + Self.margin)
     }
 
-    private mutating func placeColumns(_ graph: LayeredGraph) {
+    /// Draws the lines anew, of a diagram whose rows have moved within their boxes.
+    mutating func route(_ diagram: Diagram) {
+        routes = zip(diagram.links, graph.chains).map { Route(points: points($0, $1)) }
+        nestLoops(diagram)
+    }
+
+    private mutating func placeColumns() {
         var x = Self.margin
         for column in graph.columns {
             let width = column.map { frames[$0].width }.max() ?? 0
@@ -39,7 +54,7 @@ struct DiagramLayout {
         }
     }
 
-    private mutating func placeRows(_ graph: LayeredGraph) {
+    private mutating func placeRows() {
         for column in graph.columns { place(column, at: column.map { _ in 0 }) }
         let (left, right) = graph.neighbours()
         for round in 0..<16 {
@@ -66,7 +81,21 @@ struct DiagramLayout {
         for (index, y) in rising(wanted).enumerated() { frames[column[index]].y = y + offsets[index] }
     }
 
-    private func route(_ link: Diagram.Link, _ chain: [Int]) -> [Point] {
+    /// Lines from a box to itself go out the further the more of them they go round.
+    private mutating func nestLoops(_ diagram: Diagram) {
+        let loops = diagram.links.indices.filter { diagram.links[$0].start.box == diagram.links[$0].end.box }
+        for loop in loops {
+            let range = routes[loop].range
+            let inner = loops.filter { other in
+                guard other != loop, diagram.links[other].start.box == diagram.links[loop].start.box else { return false }
+                let its = routes[other].range
+                return its.overlaps(range) && (its.length, other) < (range.length, loop)
+            }
+            routes[loop].bulge = min(34 + 18 * Double(inner.count), Self.columnGap)
+        }
+    }
+
+    private func points(_ link: Diagram.Link, _ chain: [Int]) -> [Point] {
         let (first, last) = chain.first == link.start.box ? (link.start, link.end) : (link.end, link.start)
         let start = Point(x: frames[first.box].x + frames[first.box].width, y: height(of: first))
         if first.box == last.box { return [start, Point(x: start.x, y: height(of: last) + (first.row == last.row ? 10 : 0))] }
@@ -82,6 +111,18 @@ struct DiagramLayout {
         let row = end.row.map { Self.headerHeight + 4 + (Double($0) + 0.5) * Self.rowHeight } ?? Self.headerHeight / 2
         return frames[end.box].y + row
     }
+}
+
+extension DiagramLayout.Route {
+    /// The heights between its ends.
+    fileprivate var range: ClosedRange<Double> {
+        let ends = [points.first?.y ?? 0, points.last?.y ?? 0].sorted()
+        return ends[0]...ends[1]
+    }
+}
+
+extension ClosedRange<Double> {
+    fileprivate var length: Double { upperBound - lowerBound }
 }
 
 extension Diagram.Box {

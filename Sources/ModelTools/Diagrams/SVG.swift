@@ -3,7 +3,7 @@ import ModelFormat
 
 /// An entity diagram of a model as an SVG document, in the colours of the reader's light or dark mode.
 public func svg(of model: Model) -> String {
-    let diagram = Diagram(model)
+    let diagram = Diagram(model).sorted()
     let layout = DiagramLayout(diagram)
     let (width, height) = (number(layout.size.x), number(layout.size.y))
     let lines = zip(diagram.links, layout.routes).map { path(of: $0, $1) }
@@ -32,24 +32,18 @@ private func svg(of box: Diagram.Box, _ frame: DiagramLayout.Frame) -> [String] 
     ] + rows + ["</g>"]
 }
 
-private func path(of link: Diagram.Link, _ points: [DiagramLayout.Point]) -> String {
+private func path(of link: Diagram.Link, _ route: DiagramLayout.Route) -> String {
     let marks = [("start", link.start.mark), ("end", link.end.mark)].filter { $1 != .none }.map { " marker-\($0)=\"url(#\($1.rawValue))\"" }
-    return "<path class=\"line\" d=\"\(link.start.box == link.end.box ? loop(points) : curve(points))\"\(marks.joined())/>"
+    return "<path class=\"line\" d=\"\(curve(route))\"\(marks.joined())/>"
 }
 
 /// From point to point, level at each of them.
-private func curve(_ points: [DiagramLayout.Point]) -> String {
-    guard let first = points.first else { return "" }
-    return zip(points, points.dropFirst()).reduce("M\(text(first))") { path, pair in
-        let middle = (pair.0.x + pair.1.x) / 2
-        return path + "C\(number(middle)) \(number(pair.0.y)) \(number(middle)) \(number(pair.1.y)) \(text(pair.1))"
+private func curve(_ route: DiagramLayout.Route) -> String {
+    guard let first = route.points.first else { return "" }
+    return zip(route.points, route.points.dropFirst()).reduce("M\(text(first))") { path, pair in
+        let middle = number(route.bulge.map { pair.0.x + $0 } ?? (pair.0.x + pair.1.x) / 2)
+        return path + "C\(middle) \(number(pair.0.y)) \(middle) \(number(pair.1.y)) \(text(pair.1))"
     }
-}
-
-private func loop(_ points: [DiagramLayout.Point]) -> String {
-    guard let first = points.first, let last = points.last else { return "" }
-    let x = number(first.x + 36)
-    return "M\(text(first))C\(x) \(number(first.y)) \(x) \(number(last.y)) \(text(last))"
 }
 
 private func text(_ point: DiagramLayout.Point) -> String { "\(number(point.x)) \(number(point.y))" }
@@ -63,22 +57,27 @@ private func escaped(_ text: String) -> String {
     )
 }
 
+// Colours are written out: many programs that show SVG know no variables. Those that know no dark mode show the light one.
 private let style = """
     <style>
-    svg { --paper: #fff; --ink: #1f2933; --soft: #6b7785; --edge: #c3ccd6; --head: #e4ecf7; --line: #5b7fb5; }
-    @media (prefers-color-scheme: dark) {
-      svg { --paper: #1c2229; --ink: #e4e9ee; --soft: #93a0ad; --edge: #3c4855; --head: #2a3a50; --line: #7fa3d8; }
-    }
-    text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; fill: var(--ink); }
+    text { font: 12px "Segoe UI", Roboto, Helvetica, Arial, "DejaVu Sans", sans-serif; fill: #1f2933; }
     .name { font-size: 14px; font-weight: 600; }
     .abstract { font-style: italic; }
-    .type { fill: var(--soft); text-anchor: end; }
-    .link { fill: var(--line); }
-    .box { fill: var(--paper); stroke: var(--edge); }
-    .head { fill: var(--head); }
-    .line { fill: none; stroke: var(--line); stroke-width: 1.4; }
-    .mark { fill: none; stroke: var(--line); stroke-width: 1.4; }
-    .solid { fill: var(--paper); stroke: var(--line); stroke-width: 1.4; }
+    .type { fill: #6b7785; text-anchor: end; }
+    .link { fill: #3d6299; }
+    .box { fill: #ffffff; stroke: #c3ccd6; }
+    .head { fill: #e4ecf7; }
+    .line, .mark { fill: none; stroke: #5b7fb5; stroke-width: 1.4; }
+    .solid { fill: #ffffff; stroke: #5b7fb5; stroke-width: 1.4; }
+    @media (prefers-color-scheme: dark) {
+      text { fill: #e4e9ee; }
+      .type { fill: #93a0ad; }
+      .link { fill: #9dbbe6; }
+      .box { fill: #1c2229; stroke: #3c4855; }
+      .head { fill: #2a3a50; }
+      .line, .mark { stroke: #7fa3d8; }
+      .solid { fill: #1c2229; stroke: #7fa3d8; }
+    }
     </style>
     """
 

@@ -1,5 +1,13 @@
 import ModelFormat
 
+extension NSManagedObjectModel {
+    /// The model as the contents of a `.mom`, without what `ModelCache` leaves out. Afterwards the model cannot be changed.
+    package var archive: [UInt8] {
+        freeze()
+        return ModelArchive.bytes(of: self)
+    }
+}
+
 /// Archives a model as Apple's Core Data does, with the same classes and keys.
 struct ModelArchive {
     static func bytes(of model: NSManagedObjectModel) -> [UInt8] {
