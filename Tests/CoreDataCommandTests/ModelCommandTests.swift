@@ -166,7 +166,15 @@ enum Vectors {
     /// Sources of models, and the stores that were made with them.
     static let models = [
         ("testmodel-m2m/Sample.xcdatamodeld/TestModel.xcdatamodel", "TestModel.sqlite"),
+        ("samplemodel/SampleModel.xcdatamodeld/SampleModel.xcdatamodel", "SampleModel_V1.sqlite"),
+        ("samplemodel/SampleModel.momd/SampleModel.mom", "SampleModel_V1.sqlite"),
+        ("samplemodel/SampleModel.xcdatamodeld/SampleModel2.xcdatamodel", "SampleModel_V2.sqlite"),
+        ("samplemodel/SampleModel.momd/SampleModel2.mom", "SampleModel_V2.sqlite"),
+        ("moody/Moody.xcdatamodeld/Moody 2.xcdatamodel", "Moody 2.moody"),
+        ("moody/Moody.xcdatamodeld/Moody 4.xcdatamodel", "Moody 4.moody"),
         ("bookmarks/BookmarksModel.xcdatamodeld/BookmarksModel.xcdatamodel", "Bookmarks_V1.sqlite"),
+        ("bookmarks/BookmarksModel.xcdatamodeld/BookmarksModel 3.xcdatamodel", "Bookmarks_V3.sqlite"),
+        ("bookmarks/BookmarksModel.xcdatamodeld/BookmarksModel 4.xcdatamodel", "Bookmarks_V4.sqlite"),
         ("wire/zmessaging.xcdatamodeld", "store2-60-0.wiredatabase"),
     ]
 
