@@ -16,7 +16,7 @@ struct ModelCommandTests {
     @Test("explains itself, and each of its subcommands")
     func help() async throws {
         #expect(try await Run("--help").output.contains("  model "))
-        for name in ["compile", "generate", "hashes", "print", "diff", "check", "draw"] {
+        for name in ["compile", "generate", "hashes", "print", "diff", "check", "draw", "adopt"] {
             let run = try await Run("model", name, "--help")
             #expect(run.status == 0 && run.output.hasPrefix("OVERVIEW: "), "\(name)")
         }
@@ -147,6 +147,19 @@ struct ModelCommandTests {
         let mermaid = try String(contentsOf: folder.file("library.mmd"), encoding: .utf8)
         #expect(mermaid.contains("    Book \"*\" -- \"*\" Person : authors / books\n"))
         #expect(try await Run("model", "draw", library, "-o", folder.path("library.png")).status == 2)
+    }
+
+    @Test("adopts files with @NSManaged, all or none, and names the line of what it cannot make")
+    func adopt() async throws {
+        for name in ["A.swift", "B.swift"] { try Data("import CoreData\n@objc(C) class C {}".utf8).write(to: folder.file(name)) }
+        let run = try await Run("model", "adopt", folder.path("A.swift"), folder.path("B.swift"), "-o", folder.path("out"))
+        #expect(run.status == 0 && run.output.isEmpty && run.errors.isEmpty, "\(run.errors)")
+        #expect(try folder.contents("out") == ["A+Adopted.swift", "B+Adopted.swift"])
+        try Data("class C {\n    @NSManaged func bark()\n}".utf8).write(to: folder.file("B.swift"))
+        let refused = try await Run("model", "adopt", folder.path("A.swift"), folder.path("B.swift"), "-o", folder.path("other"))
+        #expect(refused.status == 2 && refused.errors.hasPrefix("Error: \(folder.path("B.swift")), line 2: "), "\(refused.errors)")
+        #expect(try !folder.contents().contains("other"))
+        #expect(try await Run("model", "adopt", folder.path("A.swift"), "/A.swift", "-o", folder.path("out")).status == 2)
     }
 
     @Test("says in one sentence what is wrong with a file, and exits with 2", arguments: ["hashes", "print", "check", "draw"])

@@ -32,13 +32,14 @@ struct GenerateCommand: ParsableCommand {
             : try swiftSources(of: model, named: file.name, archive: archive, options)
         let folder = URL(fileURLWithPath: output)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        for file in files { try write(Data(file.text.utf8), to: folder.appendingPathComponent(file.name)) }
+        for file in files { try writeIfNew(Data(file.text.utf8), to: folder.appendingPathComponent(file.name)) }
     }
+}
 
-    private func write(_ data: Data, to url: URL) throws {
-        if let known = try? Data(contentsOf: url), known == data { return }
-        try data.write(to: url, options: .atomic)
-    }
+/// Writes a file unless it has that content already, so that a build goes on from what did not change.
+func writeIfNew(_ data: Data, to url: URL) throws {
+    if let known = try? Data(contentsOf: url), known == data { return }
+    try data.write(to: url, options: .atomic)
 }
 
 extension PropertyStyle: ExpressibleByArgument {}

@@ -7,7 +7,7 @@ struct ModelCommand: ParsableCommand {
         discussion: "SRC is an .xcdatamodeld or .momd, of which the current version counts, or one version: an .xcdatamodel or .mom.",
         subcommands: [
             CompileCommand.self, GenerateCommand.self, HashesCommand.self, PrintCommand.self, DiffCommand.self, CheckCommand.self,
-            DrawCommand.self,
+            DrawCommand.self, AdoptCommand.self,
         ]
     )
 }

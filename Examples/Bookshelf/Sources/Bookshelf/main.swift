@@ -1,3 +1,4 @@
+import Catalog
 import CoreData
 import Foundation
 
@@ -27,3 +28,32 @@ for book in try context.fetch(request) {
 let file = Bundle.module.url(forResource: "Library", withExtension: "momd")
 let compiled = file.flatMap { NSManagedObjectModel(contentsOf: $0) }
 print("The resource is the same model: \(compiled?.entityVersionHashesByName == model.entityVersionHashesByName)")
+
+// A model of another module, with classes in Swift's own types and classes that Xcode wrote.
+let container = NSPersistentContainer(name: "Catalog")
+container.persistentStoreDescriptions = [NSPersistentStoreDescription()]
+container.persistentStoreDescriptions[0].type = NSInMemoryStoreType
+try await container.loadPersistentStores()
+let shelf = Shelf(context: container.viewContext)
+shelf.place = "attic"
+let boxes = ["novels", "letters", "maps"].map { label in
+    let box = Box(context: container.viewContext)
+    box.label = label
+    box.weight += 12
+    box.packed = Date(timeIntervalSinceReferenceDate: 0)
+    return box
+}
+boxes[0].isFull = true
+boxes[0].addToInner(boxes[1])
+boxes[0].insertIntoInner(boxes[2], at: 0)
+shelf.addToBoxes(boxes[0])
+try container.viewContext.save()
+container.viewContext.reset()
+
+for shelf in try container.viewContext.fetch(Shelf.fetchRequest()) {
+    print("In the \(shelf.place), \(shelf.weight) kg:")
+    for box in shelf.boxes {
+        let inner = box.inner?.array as? [Box] ?? []
+        print("\(box.label ?? "?") (\(box.isFull ? "full" : "open")) with \(inner.map { $0.label ?? "?" }.joined(separator: " and "))")
+    }
+}

@@ -1,0 +1,133 @@
+import ModelFormat
+
+/// Bodies for what `@NSManaged` only declares.
+struct ManagedAccessors {
+    /// The declarations of typed names, in order; the bodies use them by number.
+    private(set) var keys: [String] = []
+    private let properties: [ManagedDeclaration.ManagedProperty]
+    private let methods: [ManagedDeclaration.ManagedMethod]
+
+    /// - Parameter declarations: all of a file, which tell together which relationships are ordered.
+    init(_ declarations: [ManagedDeclaration]) {
+        properties = declarations.compactMap { if case .property(let property) = $0 { property } else { nil } }
+        methods = declarations.compactMap { if case .method(let method) = $0 { method } else { nil } }
+    }
+
+    mutating func body(of declaration: ManagedDeclaration) throws -> String {
+        switch declaration {
+        case .property(let property): body(of: property)
+        case .method(let method): try body(of: method)
+        }
+    }
+}
+
+extension ManagedAccessors {
+    private static let scalars: Set = ["Int", "Int16", "Int32", "Int64", "Double", "Float", "Bool"]
+    private static let values: Set = ["String", "Date", "Data", "UUID"]
+
+    private mutating func body(of property: ManagedDeclaration.ManagedProperty) -> String {
+        let isOptional = property.type.hasSuffix("?") || property.type.hasSuffix("!")
+        let base = isOptional ? String(property.type.dropLast()) : property.type
+        if let key = Self.primitiveKey(property.name) { return byName(key, base, isOptional, "primitiveValue", "setPrimitiveValue") }
+        if base == "TimeInterval", !isOptional { return seconds(property.name) }
+        guard Self.scalars.contains(base) || Self.values.contains(base) else {
+            return byName(property.name, base, isOptional, "value", "setValue")
+        }
+        let number = keys.count
+        let name = SwiftNames.literal(property.name)
+        keys.append("static let key\(number) = NSManagedObject.Attribute<\(base)\(isOptional ? "?" : "")>(\(name))")
+        return "{ get { self[ManagedKeys.key\(number)] } set { self[ManagedKeys.key\(number)] = newValue } }"
+    }
+
+    /// `name` for `primitiveName`.
+    private static func primitiveKey(_ name: String) -> String? {
+        let rest = name.dropFirst("primitive".count)
+        guard name.hasPrefix("primitive"), rest.first?.isUppercase == true else { return nil }
+        return rest.prefix(1).lowercased() + rest.dropFirst()
+    }
+
+    private func byName(_ name: String, _ type: String, _ isOptional: Bool, _ getter: String, _ setter: String) -> String {
+        let key = SwiftNames.literal(name)
+        let found = "self.\(getter)(forKey: \(key)) as? \(type)"
+        let set = "set { self.\(setter)(newValue, forKey: \(key)) }"
+        if isOptional { return "{ get { \(found) } \(set) }" }
+        if Self.scalars.contains(type) { return "{ get { \(found) ?? \(type == "Bool" ? "false" : "0") } \(set) }" }
+        let message = SwiftNames.literal("\(name) is nil, or no \(type).")
+        return "{ get { guard let found = \(found) else { fatalError(\(message)) }; return found } \(set) }"
+    }
+
+    /// A `TimeInterval` is a number, or a date that is wanted as a scalar.
+    private func seconds(_ name: String) -> String {
+        let key = SwiftNames.literal(name)
+        return
+            "{ get { (self.value(forKey: \(key)) as? Date)?.timeIntervalSinceReferenceDate ?? self.value(forKey: \(key)) as? Double ?? 0 } "
+            + "set { self.setValue(self.entity.attributesByName[\(key)]?.attributeType == .dateAttributeType "
+            + "? Date(timeIntervalSinceReferenceDate: newValue) as Any : newValue as Any, forKey: \(key)) } }"
+    }
+}
+
+extension ManagedAccessors {
+    private func body(of method: ManagedDeclaration.ManagedMethod) throws -> String {
+        guard let call = call(for: method) else {
+            throw ModelFormatError(.line(method.line), "Method \(method.name) is none of those that change a to-many relationship")
+        }
+        return "{ \(call) }"
+    }
+
+    private func call(for method: ManagedDeclaration.ManagedMethod) -> String? {
+        let (name, parameters) = (method.name, method.parameters)
+        guard let first = parameters.first, let last = parameters.last else { return nil }
+        switch (parameters.count, parameters.count == 2 ? last.label : first.label) {
+        case (1, "at"): return suffix(name, "removeFrom").map { "remove(at: \(first.name), from: \(placed($0, nil)))" }
+        case (1, _): return changing(name, first)
+        case (2, "at"): return suffix(name, "insertInto").map { "insert(\(first.name), into: \(placed($0, first)), at: \(last.name))" }
+        case (2, "with"): return suffix(name, "replace").map { "replace(at: \(first.name), with: \(last.name), in: \(placed($0, last)))" }
+        default: return nil
+        }
+    }
+
+    /// The call for `addToDogs`, and for the names that older files have: `addDogsObject`, `addDogs`.
+    private func changing(_ name: String, _ value: ManagedDeclaration.Parameter) -> String? {
+        for (verb, preposition, prefixes) in [("add", "to", ["addTo", "add"]), ("remove", "from", ["removeFrom", "remove"])] {
+            for prefix in prefixes {
+                guard var relationship = suffix(name, prefix) else { continue }
+                if prefix == verb, relationship.hasSuffix("Object") { relationship.removeLast("Object".count) }
+                return "\(verb)(\(value.name), \(preposition): \(place(relationship, value)))"
+            }
+        }
+        return nil
+    }
+
+    private func suffix(_ name: String, _ prefix: String) -> String? {
+        let rest = name.dropFirst(prefix.count)
+        return name.hasPrefix(prefix) && rest.first?.isUppercase == true ? String(rest) : nil
+    }
+
+    private func placed(_ suffix: String, _ value: ManagedDeclaration.Parameter?) -> String {
+        "OrderedToMany<\(Self.element(value?.type ?? ""))>(\(SwiftNames.literal(key(suffix))))"
+    }
+
+    private func place(_ suffix: String, _ value: ManagedDeclaration.Parameter) -> String {
+        if isOrdered(suffix, value) { return placed(suffix, value) }
+        return "ToMany<\(Self.element(value.type))>(\(SwiftNames.literal(key(suffix))))"
+    }
+
+    /// The class of the objects that a parameter has; any where only Foundation's collections are named.
+    private static func element(_ type: String) -> String {
+        for (start, end) in [("Set<", ">"), ("Array<", ">"), ("[", "]")] where type.hasPrefix(start) && type.hasSuffix(end) {
+            return String(type.dropFirst(start.count).dropLast(end.count))
+        }
+        return "NSManagedObject"
+    }
+
+    /// The relationship's name, which a property in the file tells best.
+    private func key(_ suffix: String) -> String {
+        properties.first { SwiftNames.capitalized($0.name) == suffix }?.name ?? suffix.prefix(1).lowercased() + suffix.dropFirst()
+    }
+
+    private func isOrdered(_ suffix: String, _ value: ManagedDeclaration.Parameter) -> Bool {
+        if value.type == "NSOrderedSet" { return true }
+        if let property = properties.first(where: { $0.name == key(suffix) }) { return property.type.contains("NSOrderedSet") }
+        return methods.contains { ["insertInto\(suffix)", "replace\(suffix)"].contains($0.name) }
+    }
+}

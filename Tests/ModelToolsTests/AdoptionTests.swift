@@ -1,0 +1,165 @@
+import Foundation
+import ModelFormat
+import ModelTools
+import Testing
+
+@Suite("Adopted source")
+struct AdoptionTests {
+    @Test("has bodies for what @NSManaged declares, on the same lines")
+    func bodies() throws {
+        let text = try adoptedSource(person, file: "/src/Person.swift")
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        #expect(lines.first == "#sourceLocation(file: \"/src/Person.swift\", line: 1)")
+        for (made, original) in zip(lines.dropFirst(), person.split(separator: "\n", omittingEmptySubsequences: false)) {
+            // Attributes became spaces of the same length, and bodies came behind.
+            #expect(made.count >= original.count && !made.contains("@objc("), "\(original)")
+            let kept = original.replacing(/@objc\(.*?\)|@NSManaged/) { String(repeating: " ", count: $0.0.count) }
+            let comment = kept.firstRange(of: "//")?.lowerBound ?? kept.endIndex
+            #expect(made.hasPrefix(String(kept[..<comment]).trimmingSuffix()), "\(made)")
+        }
+        for line in [
+            "    static let key1 = NSManagedObject.Attribute<Int16>(\"age\")",
+            "               public var age: Int16 { get { self[ManagedKeys.key1] } set { self[ManagedKeys.key1] = newValue } } // years",
+            "               func addToBooks(_ values: NSOrderedSet) { add(values, to: OrderedToMany<NSManagedObject>(\"books\")) }",
+            "               func addToDogs(_ value: Person) { add(value, to: ToMany<NSManagedObject>(\"dogs\")) }",
+            "               func addFriends(_ values: Set<Person>) { add(values, to: ToMany<Person>(\"friends\")) }",
+        ] {
+            #expect(lines.contains(line), "\(line)")
+        }
+    }
+
+    @Test("compiles without warnings in Swift 6 mode")
+    func compiles() async throws {
+        let folder = try TemporaryFolder()
+        let sources = [
+            try folder.write(try adoptedSource(person, file: "/src/Person.swift"), to: "Person+Adopted.swift"),
+            try folder.write("import CoreData\npublic class Person: NSManagedObject {}", to: "Class.swift"),
+        ]
+        let complaints = try await Compiler.complaints(about: sources, module: "Adopted")
+        #expect(complaints.isEmpty, "\(complaints)")
+    }
+
+    @Test("leaves comments and strings alone")
+    func comments() throws {
+        let source = """
+            // @NSManaged var a: String?
+            /* @objc /* @objc */ @NSManaged var b */
+            let text = "@objc \\(call("@NSManaged var c: Int")) @objc" + #"@objc"# + \"\"\"
+                @NSManaged "quoted"
+                \"\"\"
+            """
+        #expect(try adoptedSource(source, file: "A.swift") == "#sourceLocation(file: \"A.swift\", line: 1)\n\(source)\n#sourceLocation()\n")
+    }
+
+    @Test(
+        "is refused, with the line, where @NSManaged stands before something else",
+        arguments: [
+            ("@NSManaged var a", "The type of a is missing"), ("@NSManaged var a: ", "The type of a is missing"),
+            ("@NSManaged let a: Int", "@NSManaged is for properties and methods of classes"),
+            ("@NSManaged", "@NSManaged is for properties and methods of classes"),
+            ("@NSManaged var a: Int, b: Int", "a is one of several in a line"),
+            ("@NSManaged var a: Int = 5", "or has accessors or a value"),
+            ("@NSManaged func count() -> Int", "Method count has a result"),
+            ("@NSManaged func bark(_ loudly: Bool)", "Method bark is none of those"),
+            ("@NSManaged func addToA(_ a: [B", "A bracket is not closed"),
+            ("@NSManaged var a: Set<Int>>", "A bracket is closed that was not opened"),
+        ]
+    )
+    func refusal(source: String, reason: String) throws {
+        let error = #expect(throws: ModelFormatError.self) { try adoptedSource("class A {\n    \(source)\n}", file: "A.swift") }
+        #expect(error?.description.contains(reason) == true && error?.file == "A.swift", "\(error?.description ?? "")")
+        guard case .line(let line)? = error?.place else { return #expect(Bool(false), "\(String(describing: error))") }
+        #expect((2...3).contains(line))
+    }
+
+    // Every beginning of a file, and a file with any byte changed into one that matters.
+    @Test("is made or refused whatever the file is")
+    func hostile() {
+        let bytes = Array(person.utf8)
+        for count in stride(from: 0, to: bytes.count, by: 17) {
+            // Either is right; that it comes back is the test.
+            _ = try? adoptedSource(String(decoding: bytes[..<count], as: UTF8.self), file: "A.swift")
+            var damaged = bytes
+            damaged[count] = Array("\"(@:>/\\\n".utf8)[count % 8]
+            _ = try? adoptedSource(String(decoding: damaged, as: UTF8.self), file: "A.swift")
+        }
+        _ = try? adoptedSource(String(repeating: "\"\\(", count: 50_000), file: "A.swift")
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix() -> String { String(reversed().drop { $0 == " " }.reversed()) }
+}
+
+private let person = """
+    //  @NSManaged public var inComment: String?
+    import Foundation
+    import CoreData
+
+    extension Person {
+
+        @nonobjc public class func fetchRequest() -> NSFetchRequest<Person> {
+            return NSFetchRequest<Person>(entityName: "Person")
+        }
+
+        @NSManaged public var name: String?
+        @NSManaged public var age: Int16 // years
+        @NSManaged public var born: Date?
+        @NSManaged public var isKind: Bool
+        @NSManaged public var height: NSDecimalNumber?
+        @NSManaged public var count: NSNumber?
+        @NSManaged public var last: NSDate?
+        @NSManaged private(set) var colour: NSObject?
+        @NSManaged dynamic var nick: String!
+        @NSManaged public var since: TimeInterval
+        @NSManaged public var `default`: UUID?
+        @NSManaged
+        public var home: URL?
+        @NSManaged public var dogs: NSSet?
+        @NSManaged public var friends: Set<Person>
+        @NSManaged public var books: NSOrderedSet?
+        @NSManaged public var owner: Person
+        @NSManaged fileprivate var primitiveAge: Int16
+        @NSManaged public var tags: [String: Any]?
+    }
+
+    // MARK: Generated accessors for dogs
+    extension Person {
+
+        @objc(addDogsObject:)
+        @NSManaged func addToDogs(_ value: Person)
+
+        @objc(addDogs:)
+        @NSManaged public func addToDogs(_ values: NSSet)
+
+        @objc(removeDogs:)
+        @NSManaged public func removeFromDogs(_ values: NSSet)
+        @NSManaged func addFriends(_ values: Set<Person>)
+        @NSManaged func addFriendsObject(value: Person)
+
+        @objc(insertObject:inBooksAtIndex:)
+        @NSManaged public func insertIntoBooks(_ value: Person, at idx: Int)
+
+        @objc(removeObjectFromBooksAtIndex:)
+        @NSManaged public func removeFromBooks(at idx: Int)
+
+        @objc(insertBooks:atIndexes:)
+        @NSManaged public func insertIntoBooks(_ values: [Person], at indexes: NSIndexSet)
+
+        @objc(removeBooksAtIndexes:)
+        @NSManaged public func removeFromBooks(at indexes: NSIndexSet)
+
+        @objc(replaceObjectInBooksAtIndex:withObject:)
+        @NSManaged public func replaceBooks(at idx: Int, with value: Person)
+
+        @objc(replaceBooksAtIndexes:withBooks:)
+        @NSManaged public func replaceBooks(at indexes: NSIndexSet, with values: [Person])
+
+        @objc(addBooks:)
+        @NSManaged func addToBooks(_ values: NSOrderedSet)
+    }
+
+    extension Person : Identifiable {
+
+    }
+    """
