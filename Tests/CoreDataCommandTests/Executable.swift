@@ -5,6 +5,8 @@ struct Run {
     let status: Int32
     let output: String
     let errors: String
+    /// Whether it ended by a signal, as a trap does.
+    let crashed: Bool
 
     var lines: [String] { output.split(separator: "\n").map(String.init) }
 
@@ -28,6 +30,7 @@ struct Run {
         process.standardInput = FileHandle.nullDevice
         try await process.runToEnd()
         status = process.terminationStatus
+        crashed = process.terminationReason == .uncaughtSignal
         self.output = try String(contentsOf: output, encoding: .utf8)
         self.errors = try String(contentsOf: errors, encoding: .utf8)
     }

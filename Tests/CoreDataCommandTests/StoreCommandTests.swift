@@ -107,6 +107,39 @@ struct StoreCommandTests {
         #expect(try folder.contents() == ["Library.xcdatamodeld", "library.sqlite", "none.sqlite"])
     }
 
+    // Bytes of the store are others, all over the file; each subcommand says what it can.
+    @Test("ends with an answer or a sentence whatever is in the file", arguments: ["info", "verify", "dump", "schema"])
+    func hostile(subcommand: String) async throws {
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: store))
+        let marks = ["CREATE TABLE", "Z_PRIMARYKEY", "ZBOOK", "NSStoreModelVersionHashes", "bplist00", "Emma"].compactMap {
+            bytes.firstRange(of: Data($0.utf8))?.lowerBound
+        }
+        #expect(marks.count >= 4)
+        for (index, mark) in marks.enumerated() {
+            var damaged = bytes
+            for place in mark..<min(mark + 40, bytes.count) { damaged[place] ^= UInt8(index * 37 + 1) }
+            try damaged.write(to: folder.file("damaged.sqlite"))
+            let run = try await Run("store", subcommand, folder.path("damaged.sqlite"), "--model", model)
+            #expect(!run.crashed && [0, 1, 2].contains(run.status), "\(mark): \(run.status) \(run.errors)")
+        }
+    }
+
+    // * The schema says other things than the model: names with quotation marks, entities that are their own parents.
+    @Test("takes names and numbers of a store for what they are: from a stranger")
+    func stranger() async throws {
+        try damage(
+            "UPDATE Z_PRIMARYKEY SET Z_SUPER = Z_ENT WHERE Z_NAME = 'Book'",
+            "INSERT INTO Z_PRIMARYKEY VALUES (3, 'X\"; DROP', 0, 0), (4, 'Self', 5, 0), (5, 'Other', 4, 0)",
+            "CREATE TABLE \"ZX\"\"; DROP\" (Z_ENT INTEGER)",
+            "UPDATE ZBOOK SET ZPAGES = 'many', ZNAME = x'ff00', Z_OPT = NULL"
+        )
+        for subcommand in ["info", "verify", "dump"] {
+            let run = try await Run("store", subcommand, store, "--model", model)
+            #expect(!run.crashed && [0, 1, 2].contains(run.status), "\(subcommand): \(run.status) \(run.errors)")
+        }
+        #expect(try await Run("store", "info", store).lines.contains { $0.hasPrefix("X\"; DROP") && $0.contains(" 0 ") })
+    }
+
     private func damage(_ statements: String...) throws {
         let connection = try Connection(path: store, mode: .readWrite)
         defer { connection.close() }

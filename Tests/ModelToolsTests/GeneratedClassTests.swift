@@ -21,6 +21,9 @@ struct GeneratedClassTests {
         }
     }
 
+    @Test("are tested with all fixture models", .enabled(if: Fixtures.areThere, Fixtures.whyNot))
+    func allAreThere() { #expect(FixtureModel.all.count >= 23) }
+
     @Test("say what the model says, as Xcode's do")
     func xcodeStyle() throws {
         let files = try sources(of: library)

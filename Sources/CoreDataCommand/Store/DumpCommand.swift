@@ -27,10 +27,28 @@ struct DumpCommand: ParsableCommand {
         for name in only where model.entitiesByName[name] == nil { throw Failure("The model has no entity \(name).") }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let output = FileHandle.standardOutput
+        var lines = LineBuffer()
+        // What could be read is printed, also where the rest cannot.
+        defer { try? lines.flush() }
         try source.inspector().forEachObject(of: model) { object in
             guard only.isEmpty || only.contains(object.entity) else { return }
-            try output.write(contentsOf: encoder.encode(object) + Data("\n".utf8))
+            try lines.append(encoder.encode(object))
         }
+        try lines.flush()
+    }
+}
+
+/// Writes lines to standard output, many at once.
+private struct LineBuffer {
+    private var data = Data()
+
+    mutating func append(_ line: Data) throws {
+        data += line + Data("\n".utf8)
+        if data.count > 65_536 { try flush() }
+    }
+
+    mutating func flush() throws {
+        try FileHandle.standardOutput.write(contentsOf: data)
+        data.removeAll(keepingCapacity: true)
     }
 }

@@ -2,14 +2,17 @@ import Foundation
 import SQLiteDriver
 
 extension StoreInspector {
-    /// Gives each object of the store, entity by entity in the order of their names, then by key.
+    /// Gives each object of the store, entity by entity in the order of their names, then by key: all as they are at one moment.
     ///
     /// - Throws: a `CocoaError` where the store is not of the model or cannot be read, and what `body` throws.
     package func forEachObject(of model: NSManagedObjectModel, _ body: (StoredObject) throws -> Void) throws {
-        let schema = try schema(of: model)
-        for entity in schema.entities.sorted(by: { binaryOrder($0.description.name ?? "", $1.description.name ?? "") }) {
-            let reader = try inStore(url) { try StoredObjectReader(entity, schema, connection, store: uuid) }
-            try inStore(url) { try reader.forEach(body) }
+        try inStore(url) {
+            try connection.transaction(.deferred) {
+                let schema = try schema(of: model)
+                for entity in schema.entities.sorted(by: { binaryOrder($0.description.name ?? "", $1.description.name ?? "") }) {
+                    try StoredObjectReader(entity, schema, connection, store: uuid).forEach(body)
+                }
+            }
         }
     }
 }
