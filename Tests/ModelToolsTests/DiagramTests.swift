@@ -102,6 +102,14 @@ struct DiagramTests {
         )
     }
 
+    @Test("has no number at an end that nobody knows")
+    func oneWay() {
+        var model = zoo
+        model.entities[2].relationships[0].inverse = nil
+        model.entities[0].relationships = []
+        #expect(mermaid(of: model).contains("    Keeper -- \"*\" Animal : animals\n"))
+    }
+
     @Test("keeps order and nearness when it spreads boxes")
     func spreading() {
         #expect(rising([1, 2, 3]) == [1, 2, 3])

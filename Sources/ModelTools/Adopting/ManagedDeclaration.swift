@@ -42,7 +42,10 @@ struct DeclarationReader {
 
     private var token: SwiftTokens.Token? { index < source.tokens.count ? source.tokens[index] : nil }
 
-    private func error(_ reason: String) -> ModelFormatError { ModelFormatError(.line(token?.line ?? line), reason) }
+    /// An error behind the last token that was taken.
+    private func error(_ reason: String) -> ModelFormatError {
+        ModelFormatError(.line(index > 0 ? source.tokens[min(index, source.tokens.count) - 1].line : line), reason)
+    }
 
     /// Gives the declaration and the place of the byte behind it.
     mutating func declaration() throws -> (declaration: ManagedDeclaration, end: Int) {
@@ -126,8 +129,7 @@ struct DeclarationReader {
             (text, end) = (text + (["any", "some"].contains(token.text) ? token.text + " " : token.text), token.range.upperBound)
             index += 1
         }
-        guard depth == 0 else { throw error("A bracket is not closed") }
-        if ends.contains(")") { throw error("A bracket is not closed") }
+        guard depth == 0, !ends.contains(")") else { throw ModelFormatError(.line(line), "A bracket is not closed") }
         return (text, end)
     }
 }

@@ -16,13 +16,14 @@ private func line(for link: Diagram.Link, in diagram: Diagram) -> String {
     let (start, end) = (diagram.boxes[link.start.box].name, diagram.boxes[link.end.box].name)
     if link.start.mark == .parent { return "\(start) <|-- \(end)" }
     let names = [link.start, link.end].compactMap { end in end.row.map { diagram.boxes[end.box].rows[$0].name } }
-    return "\(start) \(number(link.start.mark)) -- \(number(link.end.mark)) \(end) : \(names.joined(separator: " / "))"
+    let line = [start, number(link.start.mark), "--", number(link.end.mark), end].filter { !$0.isEmpty }
+    return "\(line.joined(separator: " ")) : \(names.joined(separator: " / "))"
 }
 
 private func number(_ mark: Diagram.Mark) -> String {
     switch mark {
     case .many: "\"*\""
     case .one, .parent: "\"1\""
-    case .none: "\"\""
+    case .none: ""
     }
 }
