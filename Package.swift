@@ -11,6 +11,8 @@ let package = Package(
         .library(name: "WordNetData", targets: ["WordNetData"]),
         .library(name: "WordNetStore", targets: ["WordNetStore"]),
         .executable(name: "wordnet", targets: ["wordnet"]),
+        .executable(name: "coredata", targets: ["CoreDataCommand"]),
+        .plugin(name: "CoreDataModelPlugin", targets: ["CoreDataModelPlugin"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -25,6 +27,8 @@ let package = Package(
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "SQLiteDriver"], swiftSettings: strict),
         .target(name: "ModelFormat", swiftSettings: strict),
         .testTarget(name: "ModelFormatTests", dependencies: ["ModelFormat"], swiftSettings: strict),
+        .target(name: "ModelTools", dependencies: ["ModelFormat"], swiftSettings: strict),
+        .testTarget(name: "ModelToolsTests", dependencies: ["ModelTools", "ModelFormat", "CoreData"], swiftSettings: strict),
         .target(
             name: "CoreData",
             dependencies: [
@@ -51,6 +55,20 @@ let package = Package(
             name: "SyncMainProgram",
             dependencies: ["CoreData", "MainQueueExercise"],
             path: "Tests/Programs/SyncMainProgram",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "CoreDataCommand",
+            dependencies: [
+                "CoreData", "ModelFormat", "ModelTools", "SQLiteDriver",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict
+        ),
+        .plugin(name: "CoreDataModelPlugin", capability: .buildTool(), dependencies: ["CoreDataCommand"]),
+        .testTarget(
+            name: "CoreDataCommandTests",
+            dependencies: ["CoreDataCommand", "CoreData", "ModelFormat", "SQLiteDriver"],
             swiftSettings: strict
         ),
         .target(name: "CoreDataStack", dependencies: ["CoreData"], swiftSettings: strict),

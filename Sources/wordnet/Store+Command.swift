@@ -4,14 +4,22 @@ import WordNetData
 import WordNetStore
 
 extension Store {
-    /// Opens a store that an import has made.
+    /// Opens a store that an import has made, and closes it when `use` is done, so that nothing lies beside the file.
     ///
-    /// - Throws: `Failure` when there is none; a `CocoaError` when it is none of WordNet's.
-    static func existing(at url: URL) async throws -> Store {
+    /// - Throws: `Failure` when there is none; a `CocoaError` when it is none of WordNet's; what `use` throws.
+    static func opened(at url: URL, _ use: (Store) async throws -> Void) async throws {
         guard FileManager.default.fileExists(atPath: url.path) else {
             throw Failure(description: "There is no store at \(url.path); make one with: wordnet import --store \(url.path)")
         }
-        return try await Store(at: url)
+        let store = try await Store(at: url)
+        do {
+            try await use(store)
+        } catch {
+            // The error says what was wrong first.
+            try? store.close()
+            throw error
+        }
+        try store.close()
     }
 
     /// Imports the WordNet files of `folder` into a new store, while the main context answers questions, and says how it goes.

@@ -39,8 +39,7 @@ struct LookupCommand: AsyncParsableCommand {
     @Argument(help: "The word, or several that make one: ice cream.") var word: [String]
 
     func run() async throws {
-        let store = try await Store.existing(at: options.url)
-        print(try await store.entry(for: word.joined(separator: " ")))
+        try await Store.opened(at: options.url) { print(try await $0.entry(for: word.joined(separator: " "))) }
     }
 }
 
@@ -53,9 +52,7 @@ struct StatsCommand: AsyncParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-        let store = try await Store.existing(at: options.url)
-        print(try await store.statistics())
-        try store.close()
+        try await Store.opened(at: options.url) { print(try await $0.statistics()) }
     }
 }
 
@@ -70,9 +67,7 @@ struct AnnotateCommand: AsyncParsableCommand {
     @Argument(help: "The note.") var note: String
 
     func run() async throws {
-        let store = try await Store.existing(at: options.url)
-        try await store.annotateAndProve(word, note)
-        try store.close()
+        try await Store.opened(at: options.url) { try await $0.annotateAndProve(word, note) }
     }
 }
 
@@ -85,9 +80,7 @@ struct LogoutCommand: AsyncParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-        let store = try await Store.existing(at: options.url)
-        try await store.logOutAndProve()
-        try store.close()
+        try await Store.opened(at: options.url) { try await $0.logOutAndProve() }
     }
 }
 
@@ -103,22 +96,24 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let data = try source.folder()
-        if let store { return try await show(data, in: URL(fileURLWithPath: store)).close() }
+        if let store { return try await show(data, in: URL(fileURLWithPath: store)) }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("wordnet-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         // A temporary folder that cannot be removed is the system's to clear away.
         defer { try? FileManager.default.removeItem(at: folder) }
-        let store = try await show(data, in: folder.appendingPathComponent("wordnet.sqlite"))
-        print()
-        try await store.logOutAndProve()
+        try await show(data, in: folder.appendingPathComponent("wordnet.sqlite")) { store in
+            print()
+            try await store.logOutAndProve()
+        }
     }
 
-    private func show(_ data: URL, in url: URL) async throws -> Store {
+    private func show(_ data: URL, in url: URL, _ end: (Store) async throws -> Void = { _ in }) async throws {
         try await Store.create(at: url, importing: data)
-        let store = try await Store.existing(at: url)
-        print("", try await store.entry(for: word), "", separator: "\n")
-        try await store.annotateAndProve(word, "looked up on this machine")
-        print("", try await store.statistics(), separator: "\n")
-        return store
+        try await Store.opened(at: url) { store in
+            print("", try await store.entry(for: word), "", separator: "\n")
+            try await store.annotateAndProve(word, "looked up on this machine")
+            print("", try await store.statistics(), separator: "\n")
+            try await end(store)
+        }
     }
 }

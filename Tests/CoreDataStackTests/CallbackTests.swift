@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("Callbacks come exactly once, on the right queue:", .timeLimit(.minutes(2)))
+@Suite("Callbacks come exactly once, on the right queue:", .timeLimit(.minutes(20)))
 struct CallbackTests {
     /// The forms of a save that call back.
     enum Form: CaseIterable { case saveContext, saveContextToStore }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("While another process holds the file's write lock", .timeLimit(.minutes(2)))
+@Suite("While another process holds the file's write lock", .timeLimit(.minutes(20)))
 struct ForeignLockTests {
     // * Root waits for the lock with a worker's save.
     // * Main fetches, reads objects and relationships that nobody has read, inserts, changes, deletes and saves, in the forms that do not wait.

@@ -4,7 +4,7 @@ import Foundation
 import SQLiteDriver
 import Testing
 
-@Suite("A process that is killed", .timeLimit(.minutes(5)))
+@Suite("A process that is killed", .timeLimit(.minutes(20)))
 struct KilledProcessTests {
     private static let kills = 200
 

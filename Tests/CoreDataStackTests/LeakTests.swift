@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("Nothing of a stack outlives its use:", .timeLimit(.minutes(2)))
+@Suite("Nothing of a stack outlives its use:", .timeLimit(.minutes(20)))
 struct LeakTests {
     // * Every layer inserts, fetches, faults, changes, deletes and saves objects with relationships between them; a batch context too.
     // => With the last reference to stack and contexts everything is gone: stack, contexts, coordinators, stores, objects, rows.

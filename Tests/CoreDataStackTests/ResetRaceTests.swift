@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("A reset of the stack among others who use it", .timeLimit(.minutes(2)))
+@Suite("A reset of the stack among others who use it", .timeLimit(.minutes(20)))
 struct ResetRaceTests {
     // * Eight workers save one note after the other, in all forms, and go on after an error. The store is reset in between.
     // => Each of them gets storeWasReset from some save on, and nothing but that; nothing of theirs is in the new store.

@@ -6,7 +6,7 @@ import Testing
 
 /// What two workers of one stack do to the same objects. `ChildSavingTests` and its neighbours test the same a layer at a time; here the
 /// changes go all the way to the store by themselves, also while root is in the middle of a save, when they wait beside it.
-@Suite("Workers that change the same objects", .timeLimit(.minutes(2)))
+@Suite("Workers that change the same objects", .timeLimit(.minutes(20)))
 struct SiblingTests {
     @Test("keep each other's changes of other properties", arguments: situations)
     func otherProperties(_ kind: StackKind, rootWrites: Bool) async throws {

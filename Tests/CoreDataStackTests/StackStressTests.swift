@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("Eight threads on one stack", .timeLimit(.minutes(5)))
+@Suite("Eight threads on one stack", .timeLimit(.minutes(20)))
 struct StackStressTests {
     private static let threads = 8
     private static let rounds = 10_000

@@ -11,19 +11,19 @@ struct CommandTests {
     }
 
     @Test("explains itself")
-    func help() throws {
-        let run = try Run("--help")
+    func help() async throws {
+        let run = try await Run("--help")
         #expect(run.status == 0)
         for subcommand in ["import", "lookup", "annotate", "stats", "logout"] { #expect(run.output.contains("  \(subcommand) ")) }
     }
 
     @Test("says in one sentence what to install when there is no data, and exits with 2", arguments: [nil, "import"])
-    func noData(subcommand: String?) throws {
+    func noData(subcommand: String?) async throws {
         let run =
             if let subcommand {
-                try Run(subcommand, "--data", folder.url.path, "--store", store)
+                try await Run(subcommand, "--data", folder.url.path, "--store", store)
             } else {
-                try Run("--data", folder.url.path)
+                try await Run("--data", folder.url.path)
             }
         #expect(run.status == 2)
         #expect(run.output.isEmpty)
@@ -33,9 +33,9 @@ struct CommandTests {
     }
 
     @Test("imports into a store that lookup and stats read")
-    func roundTrip() throws {
+    func roundTrip() async throws {
         let sample = try SampleData()
-        let imported = try Run("import", "--data", sample.url.path, "--store", store)
+        let imported = try await Run("import", "--data", sample.url.path, "--store", store)
         #expect(imported.status == 0, "\(imported.errors)")
         #expect(imported.output.contains("Imported 36 rows"))
         #expect(imported.output.contains("rows/s"))
@@ -44,7 +44,7 @@ struct CommandTests {
         #expect(imported.errors.contains("100 %"))
         #expect(try folder.contents() == ["words.sqlite"])
 
-        let lookup = try Run("lookup", "Domestic_Dog", "--store", store)
+        let lookup = try await Run("lookup", "Domestic_Dog", "--store", store)
         #expect(lookup.status == 0)
         #expect(
             lookup.output == """
@@ -58,7 +58,7 @@ struct CommandTests {
                 """
         )
 
-        let stats = try Run("stats", "--store", store)
+        let stats = try await Run("stats", "--store", store)
         #expect(stats.status == 0)
         let counts = stats.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
         #expect(counts.starts(with: [["Synset", "7"], ["Word", "8"], ["Sense", "11"], ["Pointer", "8"], ["Frame", "2"]]))
@@ -67,11 +67,11 @@ struct CommandTests {
     }
 
     @Test("lists a word's senses in the order of the index, not of the data")
-    func senseOrder() throws {
+    func senseOrder() async throws {
         let sample = try SampleData()
-        #expect(try Run("import", "--data", sample.url.path, "--store", store).status == 0)
+        #expect(try await Run("import", "--data", sample.url.path, "--store", store).status == 0)
         #expect(
-            try Run("lookup", "able", "--store", store).output == """
+            try await Run("lookup", "able", "--store", store).output == """
                 able
 
                 adjective
@@ -83,13 +83,13 @@ struct CommandTests {
                 """
         )
         // Two spellings in one synset are one sense of the word.
-        #expect(try Run("lookup", "a", "--store", store).output.contains("  1  A, a\n"))
+        #expect(try await Run("lookup", "a", "--store", store).output.contains("  1  A, a\n"))
     }
 
     @Test("does all of it in a temporary store when no subcommand is given")
-    func demo() throws {
+    func demo() async throws {
         let sample = try SampleData()
-        let run = try Run("--data", sample.url.path)
+        let run = try await Run("--data", sample.url.path)
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output.contains("Imported 36 rows"))
         #expect(run.output.contains("  1  dog, domestic dog\n"))
@@ -102,83 +102,83 @@ struct CommandTests {
     }
 
     @Test("keeps the store that it is given")
-    func keptDemo() throws {
+    func keptDemo() async throws {
         let sample = try SampleData()
-        let run = try Run("--data", sample.url.path, "--store", store)
+        let run = try await Run("--data", sample.url.path, "--store", store)
         #expect(run.status == 0 && !run.output.contains("Logged out"))
-        #expect(try Run("lookup", "dog", "--store", store).output.contains("note: looked up on this machine"))
+        #expect(try await Run("lookup", "dog", "--store", store).output.contains("note: looked up on this machine"))
         #expect(try folder.contents() == ["words.sqlite"])
     }
 
     @Test("writes notes through a worker into the file, where lookup finds them")
-    func annotate() throws {
+    func annotate() async throws {
         let sample = try SampleData()
-        #expect(try Run("import", "--data", sample.url.path, "--store", store).status == 0)
-        let run = try Run("annotate", "Domestic_Dog", "my friend", "--store", store)
+        #expect(try await Run("import", "--data", sample.url.path, "--store", store).status == 0)
+        let run = try await Run("annotate", "Domestic_Dog", "my friend", "--store", store)
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output == "A worker saved the note; a second coordinator reads in the file: my friend\n")
-        #expect(try Run("lookup", "domestic dog", "--store", store).output.hasPrefix("domestic dog\n  note: my friend\n"))
-        let missing = try Run("annotate", "no such word", "note", "--store", store)
+        #expect(try await Run("lookup", "domestic dog", "--store", store).output.hasPrefix("domestic dog\n  note: my friend\n"))
+        let missing = try await Run("annotate", "no such word", "note", "--store", store)
         #expect(missing.status == 1 && missing.errors == "Error: WordNet has no word \"no such word\".\n")
         #expect(try folder.contents() == ["words.sqlite"])
     }
 
     @Test("logs out: nothing is left in the store, which goes on being one")
-    func logout() throws {
+    func logout() async throws {
         let sample = try SampleData()
-        #expect(try Run("import", "--data", sample.url.path, "--store", store).status == 0)
-        let run = try Run("logout", "--store", store)
+        #expect(try await Run("import", "--data", sample.url.path, "--store", store).status == 0)
+        let run = try await Run("logout", "--store", store)
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output.contains("Logged out: 0 synsets and 0 words are left."))
         #expect(run.output.contains("a worker saved 1 word"))
-        #expect(try Run("lookup", "dog", "--store", store).status == 1)
-        let counts = try Run("stats", "--store", store).output.split(separator: "\n").prefix(5)
+        #expect(try await Run("lookup", "dog", "--store", store).status == 1)
+        let counts = try await Run("stats", "--store", store).output.split(separator: "\n").prefix(5)
         #expect(counts.count == 5 && counts.allSatisfy { $0.hasSuffix(" 0") })
         #expect(try folder.contents() == ["words.sqlite"])
     }
 
     @Test("finds no word that WordNet does not have: one sentence, and it exits with 1")
-    func missingWord() throws {
+    func missingWord() async throws {
         let sample = try SampleData()
-        #expect(try Run("import", "--data", sample.url.path, "--store", store).status == 0)
-        let run = try Run("lookup", "no such' word", "--store", store)
+        #expect(try await Run("import", "--data", sample.url.path, "--store", store).status == 0)
+        let run = try await Run("lookup", "no such' word", "--store", store)
         #expect(run.status == 1)
         #expect(run.output.isEmpty)
         #expect(run.errors == "Error: WordNet has no word \"no such' word\".\n")
     }
 
     @Test("names the file and line of damaged data and leaves no store")
-    func damaged() throws {
+    func damaged() async throws {
         let sample = try SampleData(changing: "data.verb", "+ 08 00", to: "+ 99 00")
-        let run = try Run("import", "--data", sample.url.path, "--store", store)
+        let run = try await Run("import", "--data", sample.url.path, "--store", store)
         #expect(run.status == 1)
         #expect(run.errors.contains("data.verb:3: expected a verb frame's number, 01 to 35, found \"99\""))
         #expect(try folder.contents().isEmpty)
     }
 
     @Test("leaves a file alone that is where the store should go")
-    func occupied() throws {
+    func occupied() async throws {
         let sample = try SampleData()
         try Data("mine".utf8).write(to: folder.file("words.sqlite"))
-        let run = try Run("import", "--data", sample.url.path, "--store", store)
+        let run = try await Run("import", "--data", sample.url.path, "--store", store)
         #expect(run.status == 1)
         #expect(run.errors.contains("There is a file at \(store) already"))
         #expect(try Data(contentsOf: folder.file("words.sqlite")) == Data("mine".utf8))
     }
 
     @Test("says how to make a store that is not there", arguments: ["lookup", "stats", "annotate", "logout"])
-    func noStore(subcommand: String) throws {
+    func noStore(subcommand: String) async throws {
         let words = ["lookup": ["dog"], "annotate": ["dog", "a note"]][subcommand] ?? []
-        let run = try Run([subcommand] + words + ["--store", store])
+        let run = try await Run([subcommand] + words + ["--store", store])
         #expect(run.status == 1)
         #expect(run.errors.contains("wordnet import --store \(store)"))
         #expect(try folder.contents().isEmpty)
     }
 
     @Test("reports a store file that is none")
-    func notAStore() throws {
+    func notAStore() async throws {
         try Data(repeating: 7, count: 5000).write(to: folder.file("words.sqlite"))
-        let run = try Run("stats", "--store", store)
+        let run = try await Run("stats", "--store", store)
         #expect(run.status == 1)
         #expect(run.errors.hasPrefix("Error: "))
         #expect(try Data(contentsOf: folder.file("words.sqlite")).count == 5000)

@@ -6,10 +6,10 @@ struct Run {
     let output: String
     let errors: String
 
-    /// Runs the command to its end with output that is no terminal.
-    init(_ arguments: String...) throws { try self.init(arguments) }
+    /// Runs the command to its end with output that is no terminal. No thread of the tests waits for it.
+    init(_ arguments: String...) async throws { try await self.init(arguments) }
 
-    init(_ arguments: [String]) throws {
+    init(_ arguments: [String]) async throws {
         let process = Process()
         process.executableURL = Self.executable
         process.arguments = arguments
@@ -19,8 +19,10 @@ struct Run {
         for url in [output, errors] { try Data().write(to: url) }
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = try FileHandle(forWritingTo: errors)
-        try process.run()
-        process.waitUntilExit()
+        try await withCheckedThrowingContinuation { (end: CheckedContinuation<Void, any Error>) in
+            process.terminationHandler = { _ in end.resume() }
+            do { try process.run() } catch { end.resume(throwing: error) }
+        }
         status = process.terminationStatus
         self.output = try String(contentsOf: output, encoding: .utf8)
         self.errors = try String(contentsOf: errors, encoding: .utf8)

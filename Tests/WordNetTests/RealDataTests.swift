@@ -14,9 +14,9 @@ struct RealDataTests {
             "needs Debian's package wordnet-base"
         )
     )
-    func importsEverything() throws {
+    func importsEverything() async throws {
         let folder = try TemporaryFolder()
-        let run = try Run("import", "--data", realData.path, "--store", folder.file("words.sqlite").path)
+        let run = try await Run("import", "--data", realData.path, "--store", folder.file("words.sqlite").path)
         try #require(run.status == 0, "\(run.errors)")
         let store = try Connection(path: folder.file("words.sqlite").path, mode: .readOnly)
         #expect(try store.rows("PRAGMA integrity_check") == [[.text("ok")]])

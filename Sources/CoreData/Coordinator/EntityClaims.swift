@@ -14,10 +14,10 @@ enum EntityClaims {
         }
     }
 
-    static func entity(ofClassNamed name: String) -> NSEntityDescription? {
+    static func entity(ofClassNamed names: [String]) -> NSEntityDescription? {
         models.withLock { models in
             for case let model? in models.reversed().map(\.model) {
-                if let entity = model.entitiesInIndexOrder.first(where: { $0.managedObjectClassName == name }) { return entity }
+                if let entity = model.entitiesInIndexOrder.first(where: { names.contains($0.managedObjectClassName) }) { return entity }
             }
             return nil
         }

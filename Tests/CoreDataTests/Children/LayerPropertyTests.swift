@@ -129,7 +129,8 @@ private struct LayeredWalk {
         default: book.author = try owner.map { try object($0, Author.self, in: layer) }
         }
         world.changes[layer].touched.formUnion([owner, view.books[id]?.author].compactMap { $0 })
-        world.changes[layer].authors[id] = .some(owner)
+        world.changes[layer].touched.insert(id)
+        if view.books[id]?.author != owner { world.changes[layer].authors[id] = .some(owner) }
     }
 
     private mutating func setBoss(_ layer: Int, _ view: World) throws {
@@ -138,7 +139,8 @@ private struct LayeredWalk {
         trail.append("\(layer): a\(id).boss = \(boss ?? 0)")
         try object(id, Author.self, in: layer).boss = boss.map { try object($0, Author.self, in: layer) }
         world.changes[layer].touched.formUnion([boss, view.authors[id]?.boss].compactMap { $0 })
-        world.changes[layer].bosses[id] = .some(boss)
+        world.changes[layer].touched.insert(id)
+        if view.authors[id]?.boss != boss { world.changes[layer].bosses[id] = .some(boss) }
     }
 
     private mutating func editTags(_ layer: Int, _ view: World) throws {

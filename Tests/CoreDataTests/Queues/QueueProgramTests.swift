@@ -56,6 +56,6 @@ final class QueueXCTests: XCTestCase {
             XCTAssertEqual(said, MainQueueExercise.expected)
             done.fulfill()
         }
-        wait(for: [done], timeout: 60)
+        wait(for: [done], timeout: 600)
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 /// Ends the process with a picture of the queues where a test about deadlocks stands still, rather than hang.
 enum Watchdog {
     /// Waits for a group without occupying a thread of the concurrent pool.
-    static func wait(for group: DispatchGroup, seconds: Int = 120, _ picture: @escaping @Sendable () -> String) async {
+    static func wait(for group: DispatchGroup, seconds: Int = 600, _ picture: @escaping @Sendable () -> String) async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 if group.wait(timeout: .now() + .seconds(seconds)) == .timedOut { fatalError("Standstill.\n\(picture())") }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("The lock of a database", .timeLimit(.minutes(2)))
+@Suite("The lock of a database", .timeLimit(.minutes(20)))
 struct StoreLockTests {
     private let lock = StoreLock(.memory(name: "test"))
     private let order = Lock<[String]>([])
@@ -63,7 +63,7 @@ struct StoreLockTests {
                     lock.read {
                         // Each lets the other go on: neither would, were they not inside together.
                         inside.signal()
-                        #expect(inside.wait(timeout: .now() + 60) == .success)
+                        #expect(inside.wait(timeout: .now() + 600) == .success)
                         inside.signal()
                     }
                 }
@@ -146,7 +146,7 @@ struct StoreLockTests {
             }
         }
         start { save(0) }
-        #expect(group.wait(timeout: .now() + 60) == .success, "The two saves wait for each other.")
+        #expect(group.wait(timeout: .now() + 600) == .success, "The two saves wait for each other.")
         for name in ["a", "b"] { #expect(try home.sql("SELECT COUNT(*) FROM ZTAG", in: name) == "2") }
     }
 

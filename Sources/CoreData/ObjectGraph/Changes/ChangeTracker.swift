@@ -10,6 +10,8 @@ final class ChangeTracker {
     @exclusivity(unchecked) private(set) var touched: ContiguousArray<NSManagedObject> = []
     /// Objects whose deletes have not been propagated yet.
     @exclusivity(unchecked) var unpropagated: ContiguousArray<NSManagedObject> = []
+    /// Why deletes could not be propagated: something could not be read.
+    @exclusivity(unchecked) var propagationFailure: (any Error)?
     @exclusivity(unchecked) private var deletedInsertions: [NSManagedObject] = []
     /// Objects whose values were replaced from the store in the current event.
     @exclusivity(unchecked) private(set) var refreshed: ContiguousArray<NSManagedObject> = []
@@ -115,6 +117,7 @@ final class ChangeTracker {
         objects.forEachBorrowed { $0.state.remove(.listed) }
         touched.forEachBorrowed { $0.state.remove(.touched) }
         (objects, touched, unpropagated, refreshed, arrived, deletedInsertions) = ([], [], [], [], [], [])
+        propagationFailure = nil
         received = []
         pendingCount = 0
     }

@@ -6,9 +6,11 @@ import Foundation
 struct DeletePropagation {
     let context: NSManagedObjectContext
 
+    /// Where a relationship cannot be read, its deletes wait, and the tracker says why.
     func run() {
         let tracker = context.tracker
-        while !tracker.unpropagated.isEmpty {
+        tracker.propagationFailure = nil
+        while !tracker.unpropagated.isEmpty, tracker.propagationFailure == nil {
             let wave = tracker.unpropagated
             tracker.unpropagated = []
             var groups: [ObjectIdentifier: [NSManagedObject]] = [:]
@@ -19,8 +21,16 @@ struct DeletePropagation {
                     if scope.propagatesDeletes { groups[ObjectIdentifier(scope), default: []].append(object) }
                 }
             }
-            groups.values.forEach(propagate)
+            for objects in groups.values {
+                do { try propagate(objects) } catch { postpone(objects, error) }
+            }
         }
+    }
+
+    private func postpone(_ objects: [NSManagedObject], _ error: any Error) {
+        objects.forEach { $0.state.remove(.propagated) }
+        context.tracker.unpropagated += objects
+        context.tracker.propagationFailure = error
     }
 
     /// Carries one delete along what is known of its relationships, reading nothing.
@@ -35,10 +45,11 @@ struct DeletePropagation {
         propagateToOnes([object], shape)
     }
 
-    private func propagate(_ objects: [NSManagedObject]) {
+    private func propagate(_ objects: [NSManagedObject]) throws {
         let shape = objects[0].scope.shape
+        for object in objects where object.isFault { try object.fireThrowing() }
         for (index, relationship) in shape.toManys.enumerated() where relationship.deleteRule != .noActionDeleteRule {
-            context.realize(relationship, index, of: objects.filter { $0.existingContents(index)?.members == nil })
+            try context.read(relationship, index, of: objects.filter { $0.existingContents(index)?.members == nil })
             for object in objects { apply(relationship, to: object.members(of: index), of: object) }
         }
         propagateToOnes(objects, shape)

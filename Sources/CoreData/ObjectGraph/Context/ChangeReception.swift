@@ -236,8 +236,8 @@ extension ChangeReception {
     }
 
     private func isBehind(_ base: Row?, _ object: NSManagedObject) -> Bool {
-        guard let base, base.version > 0, !object.state.contains(.inserted), let current = object.committedRow else { return false }
-        return base.version < current.version
+        guard let base, !object.state.contains(.inserted), let current = object.committedRow else { return false }
+        return base.version < max(current.version, 1)
     }
 }
 

@@ -43,7 +43,9 @@ extension NSManagedObjectContext {
     }
 
     /// The save is over: what came in meanwhile becomes unsaved changes of this context.
-    func takeIncoming() {
+    ///
+    /// - Throws: a store's error. What came in stays beside this context then, seen by its children, and its next save tries again.
+    func takeIncoming() throws {
         guard let incoming else { return }
         self.incoming = nil
         incoming.catchUp()
@@ -51,8 +53,8 @@ extension NSManagedObjectContext {
         do {
             try queue.whileReceiving { try receive(changes) }
         } catch {
-            // Only for objects that were dropped here meanwhile; nothing is there to be changed any more.
-            logFailure("taking what a child context saved during a save", error)
+            self.incoming = incoming
+            throw error
         }
     }
 }

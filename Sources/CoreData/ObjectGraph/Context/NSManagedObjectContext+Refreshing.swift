@@ -18,18 +18,21 @@ extension NSManagedObjectContext {
         noteRefresh(object)
     }
 
-    /// A fault keeps its row only as long as the cache knows none that is newer.
+    /// A fault keeps its row only as long as the cache knows none that is newer. It holds its row in the cache, so that one which is not there
+    /// any more was written since: it is read again when it is next used.
     private func takeNewestCachedRow(_ object: NSManagedObject) {
-        if let newest = parentSource.cachedRow(for: object.rowReference),
-            newest.version == 0 || newest.version >= object.currentRow.version
-        {
-            adopt(newest, object)
-        }
+        guard let newest = parentSource.cachedRow(for: object.rowReference) else { return object.forgetRow() }
+        if newest.version == 0 || newest.version >= object.currentRow.version { adopt(newest, object) }
     }
 
     private func refreshMerging(_ object: NSManagedObject) {
         // A delete stays measured against what it was decided on: others may have put something under the object since.
-        guard !object.isFault, !object.state.contains(.deleted) else { return }
+        guard !object.state.contains(.deleted) else { return }
+        if object.isFault {
+            // It may have been put into, or taken out of, relationships nevertheless.
+            if object.changedSlots.isEmpty, !object.state.contains(.inserted) { takeNewestCachedRow(object) }
+            return
+        }
         do {
             guard let newest = try parentSource.row(for: object.rowReference) else { return }
             rebase(object, onto: newest, keeping: object.changedSlots)

@@ -91,16 +91,11 @@ extension NSManagedObjectContext {
     }
 
     /// Reads the row of a fault that has none.
-    func fill(_ object: NSManagedObject) {
+    func fill(_ object: NSManagedObject) throws {
         catchUp()
-        do {
-            if let row = try parentSource.row(for: object.rowReference) {
-                guard row.layout === object.scope.shape.layout else { return disown(object) }
-                return adopt(row, object)
-            }
-        } catch {
-            // A read through a property cannot throw. What failed is logged, and the object is treated as one whose row is gone.
-            logFailure("filling a fault for \(object.objectID)", error)
+        if let row = try parentSource.row(for: object.rowReference) {
+            guard row.layout === object.scope.shape.layout else { return disown(object) }
+            return adopt(row, object)
         }
         object.fillEmpty()
         if shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil) {
@@ -121,20 +116,24 @@ extension NSManagedObjectContext {
         if !object.state.contains(.deleted) { tracker.noteDeletion(of: object) }
     }
 
-    /// Reads a to-many relationship of several objects, with one statement.
+    /// Reads a to-many relationship of several objects, with one statement. Where that fails it stays unread: the next access tries again.
     func realize(_ relationship: NSRelationshipDescription, _ index: Int, of owners: [NSManagedObject]) {
+        do {
+            try read(relationship, index, of: owners)
+        } catch {
+            // As with a fault: reading a property cannot throw.
+            logFailure("reading \(relationship.entity.name ?? "?").\(relationship.name)", error)
+        }
+    }
+
+    func read(_ relationship: NSRelationshipDescription, _ index: Int, of owners: [NSManagedObject]) throws {
         guard !owners.isEmpty else { return }
         var stored: [Int64: [(object: NSManagedObject, position: Int64?)]] = [:]
-        do {
-            let rows = try parentSource.relatedRows(relationship, owners: owners.map(\.rowReference))
-            catchUp()
-            for related in rows {
-                let object = related.row.map { self.object(for: related.reference, row: $0) } ?? self.object(for: related.reference)
-                stored[related.owner, default: []].append((object, related.position))
-            }
-        } catch {
-            // As in `fill`: reading a property cannot throw.
-            logFailure("reading \(relationship.entity.name ?? "?").\(relationship.name)", error)
+        let rows = try parentSource.relatedRows(relationship, owners: owners.map(\.rowReference))
+        catchUp()
+        for related in rows {
+            let object = related.row.map { self.object(for: related.reference, row: $0) } ?? self.object(for: related.reference)
+            stored[related.owner, default: []].append((object, related.position))
         }
         for owner in owners {
             let contents = owner.contents(index)

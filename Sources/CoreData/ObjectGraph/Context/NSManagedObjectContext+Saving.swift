@@ -9,6 +9,7 @@ extension NSManagedObjectContext {
         precondition(!isSaving, "save() was called while this context is saving. Save from a block that runs after the save.")
         let parent = parentSource
         catchUp()
+        try takeIncoming()
         processPendingChanges()
         guard hasChanges || !lockedObjects.isEmpty else {
             // Changed metadata of a store is written although no object changed.
@@ -18,16 +19,18 @@ extension NSManagedObjectContext {
         isSaving = true
         defer {
             isSaving = false
-            takeIncoming()
+            do { try takeIncoming() } catch { logFailure("taking what a child context saved during a save", error) }
         }
         post(.NSManagedObjectContextWillSave, [:])
-        prepareObjects()
+        try prepareObjects()
         let saved = try saveResolvingConflicts(parent)
         finish(saved, parent)
     }
 
     /// `willSave` on every object with changes, and again on those that change meanwhile, until none does.
-    private func prepareObjects() {
+    ///
+    /// - Throws: the error that kept a delete from being carried along relationships.
+    private func prepareObjects() throws {
         if registry.saveHooks.contains(.willSave) {
             // A hook may add objects, which are asked in the next round.
             let asked = tracker.objects
@@ -37,6 +40,7 @@ extension NSManagedObjectContext {
             let changed = tracker.touched
             if changed.isEmpty && tracker.unpropagated.isEmpty { return }
             endEvent()
+            if let failure = tracker.propagationFailure { throw failure }
             for object in changed where !object.state.isDisjoint(with: .pending) { object.willSave() }
         }
         misuse(
@@ -51,6 +55,7 @@ extension NSManagedObjectContext {
 
     private func saveResolvingConflicts(_ parent: any GraphParent) throws -> Saved {
         for round in 1...Self.maximumConflictRounds {
+            if let failure = tracker.propagationFailure { throw failure }
             try validateObjects()
             takePooledKeys(parent)
             forwardReferences()

@@ -7,14 +7,19 @@ extension NSManagedObject {
         return NSFetchRequest<any NSFetchRequestResult>(entityName: entity().name ?? "")
     }
 
-    /// The entity of this class, in the model that was last given to a coordinator with an entity of this class.
+    /// The entity of this class: in the model that was last given to a coordinator with an entity of this class, else in a registered one.
     ///
     /// - Precondition: there is such a model, and one entity of it has this class.
     public class func entity() -> NSEntityDescription {
-        guard let entity = EntityClaims.entity(ofClassNamed: NSStringFromClass(self)) else {
+        let names = ClassRegistrations.names(of: self)
+        guard let entity = EntityClaims.entity(ofClassNamed: names) ?? registeredEntity(ofClassNamed: names) else {
             misuse("No model in use has an entity of class \(NSStringFromClass(self)). Make a coordinator with its model first.")
         }
         return entity
+    }
+
+    private class func registeredEntity(ofClassNamed names: [String]) -> NSEntityDescription? {
+        NSManagedObjectModel.allRegistered.lazy.flatMap(\.entities).first { names.contains($0.managedObjectClassName) }
     }
 }
 
@@ -31,8 +36,8 @@ extension NSManagedObjectContext {
 
     private func findEntity(for objectClass: NSManagedObject.Type) -> NSEntityDescription {
         ClassRegistrations.register(objectClass)
-        let name = NSStringFromClass(objectClass)
-        let claims = parentSource.managedObjectModel.entitiesInIndexOrder.filter { $0.managedObjectClassName == name }
+        let (name, names) = (NSStringFromClass(objectClass), ClassRegistrations.names(of: objectClass))
+        let claims = parentSource.managedObjectModel.entitiesInIndexOrder.filter { names.contains($0.managedObjectClassName) }
         guard claims.count == 1 else {
             misuse(
                 claims.isEmpty

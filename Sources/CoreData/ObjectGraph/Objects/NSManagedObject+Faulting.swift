@@ -24,9 +24,15 @@ extension NSManagedObject {
     }
 
     /// Fires the fault: values in, `awakeFromFetch`. Needs a statement only where no row is at hand.
+    ///
+    /// Where reading the row fails it stays a fault, which reads as nil: the next access tries again.
     @usableFromInline @inline(never) final func fire() {
+        do { try fireThrowing() } catch { registeredContext?.logFailure("filling a fault for \(objectID)", error) }
+    }
+
+    final func fireThrowing() throws {
+        if state.contains(.rowless) { try registeredContext?.fill(self) ?? fillEmpty() }
         state.remove(.fault)
-        if state.contains(.rowless) { registeredContext?.fill(self) ?? fillEmpty() }
         awake { $0.awakeFromFetch() }
     }
 
@@ -41,6 +47,12 @@ extension NSManagedObject {
     final func fillEmpty() {
         setRow(Row(scope.shape.emptyRow))
         state.formUnion([.inaccessible, .sharedRow])
+    }
+
+    /// A fault's row is read again when it is next used.
+    final func forgetRow() {
+        setRow(Row(scope.shape.emptyRow))
+        state.formUnion([.rowless, .sharedRow])
     }
 
     /// Drops the values and all changes; the row is read again, or found in the row cache, when the object is next used.

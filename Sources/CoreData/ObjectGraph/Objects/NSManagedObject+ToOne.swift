@@ -27,11 +27,18 @@ extension NSManagedObject {
         if let target, !isLinkable(target, link) { check(target, for: toOneRelationship(slot)) }
         guard link.hasInverse else { return writeTarget(target, slot) }
         let old = isNull(slot) ? nil : self.target(slot)
+        guard old !== target else { return noteUnchangedTarget() }
         writeTarget(target, slot)
-        guard old !== target else { return }
         if link.inverseToMany < 0 { return relink(old, target, slot) }
         old?.unlinkMember(self, Int(link.inverseToMany))
         target?.linkMember(self, Int(link.inverseToMany))
+    }
+
+    /// The object counts as updated, as after any setter; but a relationship that stays as it was follows later changes from above.
+    private func noteUnchangedTarget() {
+        checkQueue()
+        if state.contains(.fault) { fire() }
+        noteChange()
     }
 
     /// Whether `check` has nothing to say.

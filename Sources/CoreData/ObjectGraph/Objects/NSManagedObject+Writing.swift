@@ -64,6 +64,8 @@ extension NSManagedObject {
     /// Fires a fault, takes an own row, tells the context.
     @inline(never) private func prepareRow(toSet slot: Int) {
         if state.contains(.fault) { fire() }
+        // Could not be read: what is set is all that is known, and a save looks up what it goes on top of.
+        state.subtract([.fault, .rowless])
         if !state.contains(.ownRow) || state.contains(.sharedRow) { takeOwnRow(toSet: slot) }
         noteChange()
     }

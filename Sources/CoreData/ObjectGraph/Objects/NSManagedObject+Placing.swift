@@ -1,0 +1,99 @@
+import Foundation
+
+/// What generated classes are built on beyond single members: several at once, and places in an ordered relationship.
+extension NSManagedObject {
+    /// Adds objects to a to-many relationship.
+    public final func add<Target: NSManagedObject>(_ objects: some Sequence<Target>, to relationship: ToMany<Target>) {
+        for object in objects { add(object, to: relationship) }
+    }
+
+    /// Takes objects out of a to-many relationship.
+    public final func remove<Target: NSManagedObject>(_ objects: some Sequence<Target>, from relationship: ToMany<Target>) {
+        for object in objects { remove(object, from: relationship) }
+    }
+
+    /// Adds objects at the end of an ordered to-many relationship, in order.
+    public final func add<Target: NSManagedObject>(_ objects: some Sequence<Target>, to relationship: OrderedToMany<Target>) {
+        for object in objects { add(object, to: relationship) }
+    }
+
+    /// Takes objects out of an ordered to-many relationship.
+    public final func remove<Target: NSManagedObject>(_ objects: some Sequence<Target>, from relationship: OrderedToMany<Target>) {
+        for object in objects { remove(object, from: relationship) }
+    }
+
+    /// Adds the objects of a set to a to-many relationship.
+    ///
+    /// - Precondition: the set has objects of the relationship's class only; the same holds for the three that follow.
+    public final func add<Target: NSManagedObject>(_ objects: NSSet, to relationship: ToMany<Target>) {
+        add(targets(objects.allObjects, Target.self, relationship.name), to: relationship)
+    }
+
+    public final func remove<Target: NSManagedObject>(_ objects: NSSet, from relationship: ToMany<Target>) {
+        remove(targets(objects.allObjects, Target.self, relationship.name), from: relationship)
+    }
+
+    public final func add<Target: NSManagedObject>(_ objects: NSOrderedSet, to relationship: OrderedToMany<Target>) {
+        add(targets(objects.array, Target.self, relationship.name), to: relationship)
+    }
+
+    public final func remove<Target: NSManagedObject>(_ objects: NSOrderedSet, from relationship: OrderedToMany<Target>) {
+        remove(targets(objects.array, Target.self, relationship.name), from: relationship)
+    }
+
+    private func targets<Target: NSManagedObject>(_ objects: [Any], _ type: Target.Type, _ name: String) -> [Target] {
+        objects.map { object in
+            guard let target = object as? Target else { misuse("Relationship \(name) takes a \(type), not a \(Swift.type(of: object)).") }
+            return target
+        }
+    }
+}
+
+/// Places in an ordered to-many relationship. Each of these reads the relationship, and is O(n).
+///
+/// - Precondition: the places are in the relationship.
+extension NSManagedObject {
+    /// Puts one object at a place; those from there on move up.
+    public final func insert<Target: NSManagedObject>(_ object: Target, into relationship: OrderedToMany<Target>, at index: Int) {
+        self[relationship].insert(object, at: index)
+    }
+
+    /// Puts each object at a place, the lowest first.
+    public final func insert<Target: NSManagedObject>(
+        _ objects: [Target],
+        into relationship: OrderedToMany<Target>,
+        at indexes: some Sequence<Int>
+    ) {
+        var members = self[relationship]
+        for (index, object) in zip(indexes, objects) { members.insert(object, at: index) }
+        self[relationship] = members
+    }
+
+    /// Takes the object at a place out.
+    public final func remove<Target: NSManagedObject>(at index: Int, from relationship: OrderedToMany<Target>) {
+        self[relationship].remove(at: index)
+    }
+
+    /// Takes the objects at several places out.
+    public final func remove<Target: NSManagedObject>(at indexes: some Sequence<Int>, from relationship: OrderedToMany<Target>) {
+        var members = self[relationship]
+        for index in indexes.sorted().reversed() { members.remove(at: index) }
+        self[relationship] = members
+    }
+
+    /// Puts one object where another was.
+    public final func replace<Target: NSManagedObject>(at index: Int, with object: Target, in relationship: OrderedToMany<Target>) {
+        self[relationship][index] = object
+    }
+
+    /// Puts objects where others were.
+    public final func replace<Target: NSManagedObject>(
+        at indexes: some Sequence<Int>,
+        with objects: [Target],
+        in relationship: OrderedToMany<Target>
+    ) {
+        var members = self[relationship]
+        for (index, object) in zip(indexes, objects) { members[index] = object }
+        self[relationship] = members
+    }
+}

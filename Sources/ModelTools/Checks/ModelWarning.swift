@@ -1,0 +1,29 @@
+import ModelFormat
+
+/// Something in a model that is allowed and probably not meant.
+public struct ModelWarning: Sendable, Equatable, Codable {
+    /// The names of the entity and the property, with a dot between them.
+    public let place: String
+    /// A sentence without its subject and full stop: `has no inverse`.
+    public let text: String
+
+    public init(place: String, text: String) {
+        self.place = place
+        self.text = text
+    }
+
+    public var description: String { "\(place) \(text)" }
+}
+
+/// What a model editor would warn about, in the order of the model.
+public func warnings(in model: Model) -> [ModelWarning] {
+    let family = EntityFamily(model)
+    return model.entities.flatMap { entity in
+        family.warnings(about: entity)
+            + entity.attributes.flatMap { attribute in place("\(entity.name).\(attribute.name)", attribute.warnings) }
+            + entity.relationships.flatMap { place("\(entity.name).\($0.name)", family.warnings(about: $0, of: entity)) }
+            + (model.isUsedWithCloudKit ? cloudWarnings(about: entity) : [])
+    }
+}
+
+func place(_ place: String, _ texts: [String]) -> [ModelWarning] { texts.map { ModelWarning(place: place, text: $0) } }

@@ -1,0 +1,78 @@
+import ModelFormat
+
+/// An entity as a Swift class and its properties.
+struct EntitySource {
+    private let entity: Model.Entity
+    private let className: String
+    private let options: GenerationOptions
+    private let names: ClassNames
+    private let attributes: [AttributeSource]
+    private let relationships: [RelationshipSource]
+
+    /// Nil where the model has no class for the entity, or wants no source.
+    init?(_ entity: Model.Entity, _ options: GenerationOptions, _ names: ClassNames) {
+        guard entity.codeGeneration != .manual, let className = entity.plainClassName, className != ClassNames.base else { return nil }
+        self.entity = entity
+        self.className = className
+        self.options = options
+        self.names = names
+        attributes = entity.attributes.map { AttributeSource($0, options, names) }
+        relationships = entity.relationships.map { RelationshipSource($0, options, names) }
+    }
+
+    func files() -> [GeneratedFile] {
+        let properties = GeneratedFile(name: "\(className)+CoreDataProperties.swift", text: sourceText(declarations: propertyLines))
+        guard entity.codeGeneration == .class else { return [properties] }
+        return [GeneratedFile(name: "\(className)+CoreDataClass.swift", text: sourceText(declarations: classLines)), properties]
+    }
+
+    /// The class, if the model wants one, and what it has, without imports.
+    var declarations: [String] { (entity.codeGeneration == .class ? classLines + [""] : []) + propertyLines }
+
+    private var classLines: [String] { ["\(options.access)class \(className): \(names.superclassName(of: entity)) {}"] }
+
+    private var propertyLines: [String] {
+        let members = [keyLines, fetchLines] + attributes.map(\.property) + relationships.map(\.property) + fetchedProperties
+        let blocks = (members + relationships.map(\.methods)).filter { !$0.isEmpty }
+        let body = blocks.joined(separator: [""]).map { $0.isEmpty ? "" : "    " + $0 }
+        return ["extension \(className) {"] + body + ["}"] + identity
+    }
+
+    private var keyLines: [String] {
+        let keys = attributes.compactMap(\.key) + relationships.map(\.key)
+        return keys.isEmpty ? [] : ["private enum Keys {"] + keys.map { "    " + $0 } + ["}"]
+    }
+
+    private var fetchLines: [String] {
+        let request = "NSFetchRequest<\(className)>"
+        return [
+            "\(options.access)class func fetchRequest() -> \(request) {",
+            "    \(request)(entityName: \(SwiftNames.literal(entity.name)))",
+            "}",
+        ]
+    }
+
+    private var fetchedProperties: [[String]] {
+        entity.fetchedProperties.map { property in
+            let type = "[\(names.name(ofEntity: property.request.entity))]"
+            return [
+                "\(options.access)var \(SwiftNames.quoted(property.name)): \(type) {",
+                "    value(forKey: \(SwiftNames.literal(property.name))) as? \(type) ?? []",
+                "}",
+            ]
+        }
+    }
+
+    /// A class below another one has the conformance from there.
+    private var identity: [String] {
+        let isHashable = zip(entity.attributes, attributes).allSatisfy { $0.name != "id" || $1.isHashable }
+        guard names.superclassName(of: entity) == ClassNames.base, isHashable else { return [] }
+        return ["", "extension \(className): \(names.standard("Identifiable")) {}"]
+    }
+}
+
+/// The text of a file with imports and declarations.
+func sourceText(declarations: [String]) -> String {
+    (["// Made from a data model. What is changed here is lost when it is made again.", "", "import CoreData", "import Foundation", ""]
+        + declarations).joined(separator: "\n") + "\n"
+}

@@ -1,0 +1,83 @@
+import ModelFormat
+
+/// A relationship as a property of a class, with the methods that change a to-many.
+struct RelationshipSource {
+    private let relationship: Model.Relationship
+    private let options: GenerationOptions
+    private let target: String
+    private let set: String
+
+    init(_ relationship: Model.Relationship, _ options: GenerationOptions, _ names: ClassNames) {
+        self.relationship = relationship
+        self.options = options
+        target = names.name(ofEntity: relationship.destination)
+        set = names.standard("Set")
+    }
+
+    private var name: String { SwiftNames.quoted(relationship.name) }
+    private var path: String { "Keys.\(name)" }
+    private var suffix: String { SwiftNames.capitalized(relationship.name) }
+
+    /// The typed name that the property is built on.
+    var key: String {
+        let kind = !relationship.isToMany ? "ToOne" : relationship.isOrdered ? "OrderedToMany" : "ToMany"
+        return "static let \(name) = \(kind)<\(target)>(\(SwiftNames.literal(relationship.name)))"
+    }
+
+    var property: [String] {
+        switch (relationship.isToMany, options.style) {
+        case (false, _): property("\(target)?")
+        case (true, .swift): property(collection)
+        case (true, .xcode): foundationProperty
+        }
+    }
+
+    private func property(_ type: String) -> [String] {
+        ["\(options.access)var \(name): \(type) {", "    get { self[\(path)] }", "    set { self[\(path)] = newValue }", "}"]
+    }
+
+    private var foundationProperty: [String] {
+        let get = relationship.isOrdered ? "NSOrderedSet(array: self[\(path)])" : "NSSet(set: self[\(path)])"
+        return [
+            "\(options.access)var \(name): \(collection)? {",
+            "    get { \(get) }",
+            "    set { setValue(newValue, forKey: \(SwiftNames.literal(relationship.name))) }",
+            "}",
+        ]
+    }
+
+    /// The type of all members together.
+    private var collection: String {
+        switch (options.style, relationship.isOrdered) {
+        case (.xcode, true): "NSOrderedSet"
+        case (.xcode, false): "NSSet"
+        case (.swift, true): "[\(target)]"
+        case (.swift, false): "\(set)<\(target)>"
+        }
+    }
+
+    /// The methods of a to-many; none for a to-one.
+    var methods: [String] {
+        guard relationship.isToMany else { return [] }
+        return (relationship.isOrdered ? placingMethods : [])
+            + method("addTo\(suffix)(_ value: \(target))", "add(value, to: \(path))")
+            + method("removeFrom\(suffix)(_ value: \(target))", "remove(value, from: \(path))")
+            + method("addTo\(suffix)(_ values: \(collection))", "add(values, to: \(path))")
+            + method("removeFrom\(suffix)(_ values: \(collection))", "remove(values, from: \(path))")
+    }
+
+    private var placingMethods: [String] {
+        let indexes = options.style == .xcode ? "NSIndexSet" : "IndexSet"
+        return method("insertInto\(suffix)(_ value: \(target), at idx: Int)", "insert(value, into: \(path), at: idx)")
+            + method("removeFrom\(suffix)(at idx: Int)", "remove(at: idx, from: \(path))")
+            + method("insertInto\(suffix)(_ values: [\(target)], at indexes: \(indexes))", "insert(values, into: \(path), at: indexes)")
+            + method("removeFrom\(suffix)(at indexes: \(indexes))", "remove(at: indexes, from: \(path))")
+            + method("replace\(suffix)(at idx: Int, with value: \(target))", "replace(at: idx, with: value, in: \(path))")
+            + method(
+                "replace\(suffix)(at indexes: \(indexes), with values: [\(target)])",
+                "replace(at: indexes, with: values, in: \(path))"
+            )
+    }
+
+    private func method(_ signature: String, _ body: String) -> [String] { ["\(options.access)func \(signature) { \(body) }"] }
+}

@@ -1,0 +1,178 @@
+import ModelFormat
+
+/// Compares two versions whose entities it has paired once.
+struct DifferenceFinder {
+    private let old: EntityFamily
+    private let new: EntityFamily
+    private let pairs: [(old: Model.Entity?, new: Model.Entity)]
+    private let gone: [Model.Entity]
+    /// The new names of entities, by their old ones.
+    private let successors: [String: String]
+
+    init(_ old: Model, _ new: Model) {
+        (self.old, self.new) = (EntityFamily(old), EntityFamily(new))
+        (pairs, gone) = paired(old.entities, new.entities, \.name, \.renamingIdentifier)
+        successors = Dictionary(pairs.compactMap { pair in pair.old.map { ($0.name, pair.new.name) } }) { first, _ in first }
+    }
+
+    func difference() -> ModelDifference {
+        var difference = ModelDifference()
+        for pair in pairs {
+            guard let old = pair.old else {
+                difference.step(pair.new.name, "is new")
+                continue
+            }
+            compareHeads(old, pair.new, &difference)
+            compareAttributes(old, pair.new, &difference)
+            compareRelationships(old, pair.new, &difference)
+        }
+        for entity in gone { difference.step(entity.name, "is gone, and its objects with it") }
+        compareTrees(&difference)
+        return difference
+    }
+
+    private func compareHeads(_ old: Model.Entity, _ new: Model.Entity, _ difference: inout ModelDifference) {
+        if old.name != new.name { difference.step(new.name, "was \(old.name)") }
+        let parent = old.parent.map { successors[$0] ?? $0 }
+        if parent != new.parent {
+            difference.step(new.name, "inherits from \(new.parent ?? "no entity"), not from \(old.parent ?? "none")")
+        }
+        if old.isAbstract != new.isAbstract { difference.step(new.name, new.isAbstract ? "becomes abstract" : "is no longer abstract") }
+        if old.versionHashModifier != new.versionHashModifier { difference.step(new.name, "has another version hash modifier") }
+        compareConstraints(old, new, &difference)
+        if old.indexes != new.indexes { difference.step(new.name, "has other indexes, which need no migration") }
+    }
+
+    private func compareConstraints(_ old: Model.Entity, _ new: Model.Entity, _ difference: inout ModelDifference) {
+        for names in new.uniquenessConstraints where !old.uniquenessConstraints.contains(names) {
+            difference.step(new.name, "is unique in \(names.joined(separator: ", ")): the migration fails where objects are equal in it")
+        }
+        for names in old.uniquenessConstraints where !new.uniquenessConstraints.contains(names) {
+            difference.step(new.name, "is no longer unique in \(names.joined(separator: ", "))")
+        }
+    }
+
+    /// Entities of one tree share a table; those of different tables cannot come together.
+    private func compareTrees(_ difference: inout ModelDifference) {
+        var roots: [String: (entity: String, root: String)] = [:]
+        for case let (before?, after) in pairs {
+            guard let from = old.lineage(of: before.name).last?.name, let to = new.lineage(of: after.name).last?.name else { continue }
+            guard let known = roots[to] else {
+                roots[to] = (after.name, from)
+                continue
+            }
+            if known.root != from {
+                difference.obstacle(after.name, "comes into one tree with \(known.entity), with which it had no common parent before")
+            }
+        }
+    }
+}
+
+extension DifferenceFinder {
+    private func compareAttributes(_ before: Model.Entity, _ after: Model.Entity, _ difference: inout ModelDifference) {
+        let (pairs, gone) = paired(before.attributes, after.attributes, \.name, \.renamingIdentifier)
+        for pair in pairs {
+            let place = "\(after.name).\(pair.new.name)"
+            if let old = pair.old {
+                compareAttribute(old, pair.new, place, &difference)
+            } else if let home = inherited(pair.new.renamingIdentifier ?? pair.new.name, by: before) {
+                difference.step(place, "moves down from \(home)")
+            } else if before.relationships.contains(where: { $0.name == pair.new.name }) {
+                difference.obstacle(place, "was a relationship")
+            } else {
+                addAttribute(pair.new, place, &difference)
+            }
+        }
+        for attribute in gone {
+            let isAbove = new.attribute(attribute.name, of: after.name) != nil
+            difference.step("\(after.name).\(attribute.name)", isAbove ? "moves up" : "is gone, and its values with it")
+        }
+    }
+
+    /// The entity above that had an attribute.
+    private func inherited(_ name: String, by entity: Model.Entity) -> String? {
+        old.lineage(of: entity.parent).first { $0.attributes.contains { $0.name == name } }?.name
+    }
+
+    private func addAttribute(_ attribute: Model.Attribute, _ place: String, _ difference: inout ModelDifference) {
+        if attribute.isTransient || attribute.derivation != nil || attribute.isOptional || attribute.defaultValue != nil {
+            let value = attribute.defaultValue.map { ", with \($0.text) in the objects that are there" } ?? ""
+            difference.step(place, "is new" + value)
+        } else {
+            difference.obstacle(place, "is new and mandatory, and has no default for the objects that are there")
+        }
+    }
+
+    private func compareAttribute(
+        _ old: Model.Attribute,
+        _ new: Model.Attribute,
+        _ place: String,
+        _ difference: inout ModelDifference
+    ) {
+        if old.name != new.name { difference.step(place, "was \(old.name)") }
+        if old.isTransient, !new.isTransient { return addAttribute(new, place, &difference) }
+        if !old.isTransient, new.isTransient { return difference.step(place, "becomes transient, and its values in the store are gone") }
+        if old.type != new.type { difference.obstacle(place, "is \(new.type.name) and was \(old.type.name)") }
+        if old.isOptional, !new.isOptional {
+            let text = "becomes mandatory"
+            new.defaultValue == nil ? difference.obstacle(place, text + ", and has no default") : difference.step(place, text)
+        }
+        if !old.isOptional, new.isOptional { difference.step(place, "becomes optional") }
+        if old.defaultValue != new.defaultValue { difference.step(place, "has another default, which needs no migration") }
+        if old.storedForm != new.storedForm { difference.step(place, "is stored in another way, or computed from something else") }
+        if old.versionHashModifier != new.versionHashModifier { difference.step(place, "has another version hash modifier") }
+    }
+}
+
+extension DifferenceFinder {
+    private func compareRelationships(_ before: Model.Entity, _ after: Model.Entity, _ difference: inout ModelDifference) {
+        let (pairs, gone) = paired(before.relationships, after.relationships, \.name, \.renamingIdentifier)
+        for pair in pairs {
+            let place = "\(after.name).\(pair.new.name)"
+            if let old = pair.old {
+                compareRelationship(old, pair.new, place, &difference)
+            } else if before.attributes.contains(where: { $0.name == pair.new.name }) {
+                difference.obstacle(place, "was an attribute")
+            } else {
+                let isMissed = !pair.new.isOptional && !pair.new.isTransient
+                difference.step(place, "is new" + (isMissed ? " and mandatory: objects that are there cannot be saved without it" : ""))
+            }
+        }
+        for relationship in gone where new.relationship(relationship.name, of: after.name) == nil {
+            difference.step("\(after.name).\(relationship.name)", "is gone")
+        }
+    }
+
+    private func compareRelationship(
+        _ old: Model.Relationship,
+        _ new: Model.Relationship,
+        _ place: String,
+        _ difference: inout ModelDifference
+    ) {
+        if old.name != new.name { difference.step(place, "was \(old.name)") }
+        if !leads(to: new.destination, from: old.destination) {
+            difference.obstacle(place, "leads to \(new.destination ?? "nothing") and led to \(old.destination ?? "nothing")")
+        }
+        if old.isToMany, !new.isToMany { difference.obstacle(place, "becomes to-one, and there can be several objects") }
+        if !old.isToMany, new.isToMany { difference.step(place, "becomes to-many") }
+        if old.isOrdered != new.isOrdered { difference.step(place, new.isOrdered ? "becomes ordered" : "is no longer ordered") }
+        if old.isOptional != new.isOptional { difference.step(place, new.isOptional ? "becomes optional" : "becomes mandatory") }
+        if old.inverse != new.inverse { difference.step(place, "has the inverse \(new.inverse ?? "none"), not \(old.inverse ?? "none")") }
+        if old.deleteRule != new.deleteRule { difference.step(place, "has another delete rule, which needs no migration") }
+        if [old.minCount, old.maxCount] != [new.minCount, new.maxCount], old.isToMany, new.isToMany {
+            difference.step(place, "allows other numbers of objects")
+        }
+    }
+
+    /// Whether objects at the old end are of the entity at the new one.
+    private func leads(to destination: String?, from origin: String?) -> Bool {
+        let successor = origin.flatMap { successors[$0] }
+        return destination == successor || new.lineage(of: successor).contains { $0.name == destination }
+    }
+}
+
+extension Model.Attribute {
+    fileprivate var storedForm: [String] {
+        ["\(allowsExternalBinaryDataStorage)", "\(preservesValueInHistoryOnDeletion)", derivation?.format ?? ""]
+    }
+}

@@ -1,0 +1,99 @@
+import CoreData
+import CoreDataStack
+import Foundation
+import Testing
+
+// docs/guides/ThreeLayerStack.md shows what stands between the markers, literally.
+// snippet
+func add(_ text: String, to stack: CoreDataStack) async throws {
+    let worker = stack.newChildContext()
+    try await worker.perform {
+        let note = Note(context: worker)
+        note.text = text
+        try worker.save()
+    }
+}
+// end of snippet
+
+// snippet
+func addSafely(_ text: String, to stack: CoreDataStack) async throws {
+    let worker = stack.newChildContext()
+    await worker.perform {
+        let note = Note(context: worker)
+        note.text = text
+    }
+    try await worker.saveToStore()
+}
+// end of snippet
+
+// snippet
+func logErrors(of stack: CoreDataStack) -> Task<Void, Never> {
+    let errors = stack.saveErrors
+    return Task { for await error in errors { print("not saved yet: \(error)") } }
+}
+// end of snippet
+
+// snippet
+func importTexts(_ texts: [String], into stack: CoreDataStack) async throws {
+    let batch = try await stack.newBatchOperationContext()
+    try await batch.perform {
+        for start in stride(from: 0, to: texts.count, by: 10_000) {
+            for text in texts[start...].prefix(10_000) {
+                let note = Note(context: batch)
+                note.text = text
+            }
+            try batch.save()
+            batch.reset()
+        }
+    }
+}
+// end of snippet
+
+// snippet
+func logOut(of stack: CoreDataStack) async throws {
+    try await stack.resetStore()
+}
+// end of snippet
+
+private func makeStack(_ model: NSManagedObjectModel, _ url: URL) async throws -> CoreDataStack {
+    // snippet
+    let stack = try await CoreDataStack.constructSQLiteStack(model: model, at: url)
+    // end of snippet
+    return stack
+}
+
+@Suite("The guide to the stack")
+struct GuideTests {
+    private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    @Test("shows what is compiled here, and README's snippet is one of it")
+    func isCompiled() throws {
+        let guide = try String(contentsOf: root.appendingPathComponent("docs/guides/ThreeLayerStack.md"), encoding: .utf8)
+        let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
+        let compiled = source.components(separatedBy: "// snippet\n").dropFirst()
+            .compactMap { $0.components(separatedBy: "// end of snippet").first?.trimmingCharacters(in: .whitespacesAndNewlines) }
+        let shown = guide.components(separatedBy: "```swift\n").dropFirst()
+            .compactMap { $0.components(separatedBy: "\n```").first }
+        #expect(Set(shown) == Set(compiled))
+        let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        #expect(readme.contains("```swift\nimport CoreDataStack\n\n" + compiled[compiled.startIndex + 1] + "\n```"))
+    }
+
+    @Test("does what it says")
+    func works() async throws {
+        let folder = Bench.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let stack = try await makeStack(NoteModel.make(), folder.appendingPathComponent("Guide.sqlite"))
+        let (main, errors) = (stack.mainQueueContext, logErrors(of: stack))
+        defer { errors.cancel() }
+        try await add("first", to: stack)
+        #expect(try await main.fetchedTexts() == ["first": 0])
+        try await addSafely("second", to: stack)
+        try await importTexts((0..<10_001).map { "\($0)" }, into: stack)
+        #expect(try await main.perform { try main.count(for: NSFetchRequest<Note>(entityName: "Note")) } == 10_003)
+        try await logOut(of: stack)
+        #expect(try await main.fetchedTexts() == [:])
+        try await addSafely("another user's", to: stack)
+        #expect(try await main.fetchedTexts() == ["another user's": 0])
+    }
+}

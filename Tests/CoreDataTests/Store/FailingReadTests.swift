@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// Tables that vanish for a while, as for a file on a network that is gone: every read fails.
+@Suite("A read that fails")
+struct FailingReadTests {
+    let library: Library
+    let context: NSManagedObjectContext
+
+    init() throws {
+        library = try Library()
+        let author = Author(context: library.context)
+        author.name = "author"
+        for number in 0..<3 {
+            let book = Book(context: library.context)
+            (book.title, book.author) = ("book \(number)", author)
+        }
+        try library.context.save()
+        context = library.newContext()
+    }
+
+    private func withoutTables(_ body: () throws -> Void) throws {
+        for table in ["ZPERSON", "ZBOOK"] { _ = try library.sql("ALTER TABLE \(table) RENAME TO HIDDEN\(table)") }
+        defer { for table in ["ZPERSON", "ZBOOK"] { _ = try? library.sql("ALTER TABLE HIDDEN\(table) RENAME TO \(table)") } }
+        try body()
+    }
+
+    private func fault<Object: NSManagedObject>(_ type: Object.Type) throws -> Object {
+        let id = try #require(library.context.all(Object.self).first).objectID
+        return try #require(context.object(with: id) as? Object)
+    }
+
+    @Test("of a fault gives nil and leaves a fault, which the next access reads")
+    func faults() throws {
+        let book = try fault(Book.self)
+        try withoutTables {
+            #expect(book.title == nil && book.pages == 0)
+            #expect(book.isFault && !book.isDeleted && !context.hasChanges)
+            #expect(throws: CocoaError.self) { try context.existingObject(with: book.objectID) }
+        }
+        try context.save()
+        #expect(book.title?.hasPrefix("book") == true && !book.isFault)
+        #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK") == "3")
+    }
+
+    @Test("of a relationship gives no members, and the next access reads them")
+    func relationships() throws {
+        let author = try fault(Author.self)
+        #expect(author.name == "author")
+        let added = Book(context: context)
+        added.title = "added"
+        try withoutTables {
+            added.author = author
+            #expect(author.books.isEmpty)
+        }
+        #expect(author.books.count == 4)
+        try context.save()
+        #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK WHERE ZAUTHOR = 1") == "4")
+    }
+
+    @Test("for a delete's rule fails the save, and the next one carries the delete along")
+    func deletes() throws {
+        let author = try fault(Author.self)
+        #expect(author.name == "author")
+        try withoutTables {
+            context.delete(author)
+            #expect(throws: CocoaError.self) { try context.save() }
+            #expect(author.isDeleted)
+        }
+        #expect(try library.sql("SELECT COUNT(*) FROM ZPERSON") == "1")
+        try context.save()
+        #expect(try library.sql("SELECT COUNT(*) FROM ZPERSON") == "0")
+        #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK WHERE ZAUTHOR IS NOT NULL") == "0")
+    }
+
+    @Test("of a deleted fault fails the save as well")
+    func deletedFaults() throws {
+        let author = try fault(Author.self)
+        try withoutTables {
+            context.delete(author)
+            #expect(throws: CocoaError.self) { try context.save() }
+        }
+        try context.save()
+        #expect(try library.sql("SELECT COUNT(*) FROM ZPERSON") == "0")
+        #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK WHERE ZAUTHOR IS NOT NULL") == "0")
+    }
+
+    @Test("of an object that is then changed loses none of its other values")
+    func changes() throws {
+        let book = try fault(Book.self)
+        try withoutTables { book.pages = 7 }
+        // The mandatory ones are not known.
+        do { try context.save() } catch { #expect((error as? CocoaError)?.code.rawValue == 1570) }
+        context.refresh(book, mergeChanges: true)
+        try context.save()
+        #expect(try library.sql("SELECT ZTITLE IS NOT NULL, ZPAGES FROM ZBOOK WHERE Z_PK = \(book.key)") == "1|7")
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import ModelFormat
+import Testing
+
+@testable import ModelTools
+
+@Suite("Generated classes")
+struct GeneratedClassTests {
+    @Test(
+        "of every fixture model compile without warnings in Swift 6 mode, in both styles",
+        .enabled(if: Fixtures.areThere, Fixtures.whyNot),
+        arguments: FixtureModel.all
+    )
+    func fixturesCompile(model: FixtureModel) throws {
+        for style in PropertyStyle.allCases {
+            let folder = try TemporaryFolder()
+            let (files, module, stubs) = try model.generated(as: style)
+            let sources = try files.map { try folder.write($0.text, to: $0.name) } + [folder.write(stubs, to: "Stubs.swift")]
+            let complaints = try Compiler.complaints(about: sources, module: module)
+            #expect(complaints.isEmpty, "\(complaints)")
+        }
+    }
+
+    @Test("say what the model says, as Xcode's do")
+    func xcodeStyle() throws {
+        let files = try sources(of: library)
+        #expect(
+            files.map(\.name) == [
+                "Book+CoreDataClass.swift", "Book+CoreDataProperties.swift", "Person+CoreDataProperties.swift",
+                "Library+CoreDataModel.swift",
+            ]
+        )
+        expectLines(
+            files[0].text,
+            """
+            class Book: NSManagedObject {}
+            """
+        )
+        expectLines(
+            files[1].text,
+            """
+            extension Book {
+                private enum Keys {
+                    static let `default` = Attribute<Bool>("default")
+                    static let title = Attribute<String?>("title")
+                    static let year = Attribute<Int16?>("year")
+                    static let printed = Attribute<Date>("printed")
+                    static let authors = OrderedToMany<Person>("authors")
+                    static let owner = ToOne<Person>("owner")
+                }
+
+                class func fetchRequest() -> NSFetchRequest<Book> {
+                    NSFetchRequest<Book>(entityName: "Book")
+                }
+
+                var `default`: Bool {
+                    get { self[Keys.`default`] }
+                    set { self[Keys.`default`] = newValue }
+                }
+
+                var title: String? {
+                    get { self[Keys.title] }
+                    set { self[Keys.title] = newValue }
+                }
+
+                var year: NSNumber? {
+                    get { self[Keys.year].map { NSNumber(value: $0) } }
+                    set { self[Keys.year] = newValue?.int16Value }
+                }
+
+                var printed: TimeInterval {
+                    get { self[Keys.printed].timeIntervalSinceReferenceDate }
+                    set { self[Keys.printed] = Date(timeIntervalSinceReferenceDate: newValue) }
+                }
+
+                var price: NSDecimalNumber? {
+                    get { value(forKey: "price") as? NSDecimalNumber }
+                    set { setValue(newValue, forKey: "price") }
+                }
+
+                var authors: NSOrderedSet? {
+                    get { NSOrderedSet(array: self[Keys.authors]) }
+                    set { setValue(newValue, forKey: "authors") }
+                }
+
+                var owner: Person? {
+                    get { self[Keys.owner] }
+                    set { self[Keys.owner] = newValue }
+                }
+
+                func insertIntoAuthors(_ value: Person, at idx: Int) { insert(value, into: Keys.authors, at: idx) }
+            """
+        )
+        expectLines(
+            files[2].text,
+            """
+                func addToBooks(_ value: Book) { add(value, to: Keys.books) }
+                func removeFromBooks(_ value: Book) { remove(value, from: Keys.books) }
+                func addToBooks(_ values: NSSet) { add(values, to: Keys.books) }
+                func removeFromBooks(_ values: NSSet) { remove(values, from: Keys.books) }
+            }
+
+            extension Person: Identifiable {}
+            """
+        )
+    }
+
+    @Test("have Swift's own types when asked for them")
+    func swiftStyle() throws {
+        let files = try sources(of: library, GenerationOptions(isPublic: true, style: .swift))
+        let text = files.map(\.text).joined()
+        for line in [
+            "public class Book: NSManagedObject {}", "    public var title: String {", "    public var year: Int16? {",
+            "    public var printed: Date? {", "    public var authors: [Person] {", "    public var books: Set<Book> {",
+            "    public func addToBooks(_ values: Set<Book>) { add(values, to: Keys.books) }",
+        ] {
+            #expect(text.contains(line + "\n"), "\(line)")
+        }
+    }
+
+    @Test("are none for entities that are manual or have no class")
+    func manual() throws {
+        var model = library
+        model.entities[0].codeGeneration = .manual
+        model.entities[1].className = nil
+        #expect(try sources(of: model).map(\.name) == ["Library+CoreDataModel.swift"])
+    }
+
+    @Test("inherit as the entities do, and are identifiable once")
+    func inheritance() throws {
+        var model = library
+        var novel = Model.Entity()
+        (novel.name, novel.className, novel.parent, novel.codeGeneration) = ("Novel", ".Novel", "Book", .class)
+        model.entities.append(novel)
+        let text = try sources(of: model).map(\.text).joined()
+        #expect(text.contains("class Novel: Book {}\n"))
+        #expect(text.contains("extension Book: Identifiable {}") && !text.contains("extension Novel: Identifiable {}"))
+    }
+
+    @Test("are refused with all reasons where Swift would not take the names")
+    func refusal() throws {
+        var model = library
+        model.entities[0].attributes[0].name = "objectID"
+        model.entities[1].className = "Book"
+        model.entities[1].relationships[0].name = "the books"
+        let error = #expect(throws: GenerationError.self) { try sources(of: model) }
+        #expect(
+            error?.reasons == [
+                "Entities Book and Person both make a class Book.",
+                "The property objectID of entity Book is one that all managed objects have: give it another name.",
+                "The property \"the books\" of entity Person is no name in Swift.",
+            ]
+        )
+    }
+
+    private func sources(of model: Model, _ options: GenerationOptions = GenerationOptions()) throws -> [GeneratedFile] {
+        try swiftSources(of: model, named: "Library", archive: Data([1, 2, 3]), options)
+    }
+
+    private func expectLines(_ text: String, _ lines: String) {
+        #expect(text.contains("\n" + lines + "\n"), "\(text)")
+    }
+}
+
+/// Two entities with something of everything.
+private let library: Model = {
+    var (book, person, model) = (Model.Entity(), Model.Entity(), Model())
+    (book.name, book.className, book.codeGeneration) = ("Book", ".Book", .class)
+    book.attributes = [
+        attribute("default", .boolean, isOptional: true, usesScalars: true), attribute("title", .string),
+        attribute("year", .integer16, isOptional: true),
+        attribute("printed", .date, isOptional: true, usesScalars: true), attribute("price", .decimal, isOptional: true),
+    ]
+    var (authors, owner, books) = (Model.Relationship(), Model.Relationship(), Model.Relationship())
+    (authors.name, authors.destination, authors.inverse, authors.maxCount, authors.isOrdered) = ("authors", "Person", "books", 0, true)
+    (owner.name, owner.destination, owner.isOptional) = ("owner", "Person", true)
+    (books.name, books.destination, books.inverse, books.maxCount) = ("books", "Book", "authors", 0)
+    book.relationships = [authors, owner]
+    (person.name, person.className, person.codeGeneration) = ("Person", ".Person", .category)
+    person.relationships = [books]
+    model.entities = [book, person]
+    return model
+}()
+
+private func attribute(_ name: String, _ type: Model.ValueType, isOptional: Bool = false, usesScalars: Bool = false) -> Model.Attribute {
+    var attribute = Model.Attribute()
+    (attribute.name, attribute.type, attribute.isOptional, attribute.usesScalarValueType) = (name, type, isOptional, usesScalars)
+    return attribute
+}
