@@ -71,6 +71,7 @@ let package = Package(
             dependencies: ["CoreDataCommand", "CoreData", "ModelFormat", "SQLiteDriver"],
             swiftSettings: strict
         ),
+        .testTarget(name: "GettingStartedTests", swiftSettings: strict),
         .target(name: "CoreDataStack", dependencies: ["CoreData"], swiftSettings: strict),
         .testTarget(
             name: "CoreDataStackTests",
