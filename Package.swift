@@ -40,10 +40,13 @@ let package = Package(
         .testTarget(
             name: "CoreDataTests",
             dependencies: [
-                "CoreData", "ModelFormat", "Predicates", "SQLiteDriver", "MainQueueExercise", "AsyncMainProgram", "SyncMainProgram",
+                "CoreData", "ModelFormat", "ModelReaders", "Predicates", "SQLiteDriver", "MainQueueExercise", "AsyncMainProgram",
+                "SyncMainProgram",
             ],
             swiftSettings: strict
         ),
+        // What the fuzzer of Tests/Fuzz runs: the tests run it on what the fuzzer has found.
+        .target(name: "ModelReaders", dependencies: ["CoreData", "ModelFormat"], path: "Tests/Fuzz/Readers", swiftSettings: strict),
         .target(name: "MainQueueExercise", dependencies: ["CoreData"], path: "Tests/Programs/MainQueueExercise", swiftSettings: strict),
         .executableTarget(
             name: "AsyncMainProgram",
@@ -71,6 +74,7 @@ let package = Package(
             dependencies: ["CoreDataCommand", "CoreData", "ModelFormat", "SQLiteDriver"],
             swiftSettings: strict
         ),
+        .testTarget(name: "GettingStartedTests", swiftSettings: strict),
         .target(name: "CoreDataStack", dependencies: ["CoreData"], swiftSettings: strict),
         .testTarget(
             name: "CoreDataStackTests",

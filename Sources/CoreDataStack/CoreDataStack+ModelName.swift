@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Stacks for a model that is found by its name, as `NSManagedObjectModel(named:in:)` does.
+/// Stacks for a model that is found by its name: for the main bundle a registered one, else as `NSManagedObjectModel(named:in:)` does.
 extension CoreDataStack {
     /// As `constructSQLiteStack(model:at:persistentStoreOptions:on:callback:)`, for the model of that name in a bundle.
     ///
@@ -39,12 +39,16 @@ extension CoreDataStack {
     ///
     /// - Throws: a `CocoaError` where there is no such model, it cannot be used, or the store cannot be added.
     public static func constructInMemoryStack(modelName: String, in bundle: Bundle = .main) throws -> CoreDataStack {
-        try constructInMemoryStack(model: NSManagedObjectModel(named: modelName, in: bundle))
+        try constructInMemoryStack(model: model(modelName, bundle))
+    }
+
+    private static func model(_ name: String, _ bundle: Bundle) throws -> NSManagedObjectModel {
+        let registered = bundle == .main ? NSManagedObjectModel.registered(name) : nil
+        return try registered ?? NSManagedObjectModel(named: name, in: bundle)
     }
 
     private static func makeSQLiteStack(_ modelName: String, _ bundle: Bundle, _ url: URL?, _ options: StoreOptions) throws -> CoreDataStack
     {
-        let model = try NSManagedObjectModel(named: modelName, in: bundle)
-        return try makeSQLiteStack(model, url ?? DefaultPlace.url(for: modelName), options)
+        try makeSQLiteStack(model(modelName, bundle), url ?? DefaultPlace.url(for: modelName), options)
     }
 }

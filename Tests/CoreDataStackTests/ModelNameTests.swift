@@ -23,6 +23,20 @@ struct ModelNameTests {
         #expect(try await memory.mainQueueContext.fetchedTexts() == [:])
     }
 
+    @Test("is made with the model that generated sources have registered, where no bundle is told")
+    func registered() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (name, model) = ("Registered \(UUID())", NoteModel.make())
+        NSManagedObjectModel.register(name) { model }
+        let stacks = [
+            try CoreDataStack.constructInMemoryStack(modelName: name),
+            try await CoreDataStack.constructSQLiteStack(modelName: name, at: folder.appendingPathComponent("Store.sqlite")),
+        ]
+        #expect(stacks.allSatisfy { $0.privateQueueContext.persistentStoreCoordinator?.managedObjectModel === model })
+        let bundle = try ModelFiles(nil).bundle
+        #expect(throws: CocoaError.self) { try CoreDataStack.constructInMemoryStack(modelName: name, in: bundle) }
+    }
+
     // * There is no model of the name, or one that is damaged.
     // => An error says so; no folder and no file was made.
     @Test("without such a model is an error, and nothing is made")

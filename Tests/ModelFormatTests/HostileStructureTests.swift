@@ -171,11 +171,25 @@ struct HostileStructureTests {
                 "line 2: maxCount=\"many\" of <relationship> is no whole number"
             ),
             ("<entity name=\"A\"><fetchedProperty name=\"x\"/></entity>", "line 2: fetched property x has 0 fetch requests, not one"),
+            ("<?n?>", "line 2: the file has a processing instruction without content"),
+            ("<?n\n?>", "line 2: the file has a processing instruction without content"),
             ("<entity", "line 3: the file is no well-formed XML (error 5 of the XML parser)"),
         ]
     )
     func mistakes(content: String, description: String) {
         #expect(error { try Model(xml: Data("<model>\n\(content)\n</model>".utf8)) } == description)
+    }
+
+    // NB: Foundation's parser tells of these errors, and then that all went well.
+    @Test(
+        "or with XML that is none is refused, and not read in part",
+        arguments: [
+            "<model/<a", "<model></model><x/>", "<model>\n<entity name=A/></model>", "<model><entity name=\"A\"</model>",
+            "<model><a:b/></model>", "<model><entity name=\"A\" name=\"B\"/></model>", "<model>&x;</model>",
+        ]
+    )
+    func malformed(source: String) {
+        #expect(error { try Model(xml: Data(source.utf8)) }.contains("the file is no well-formed XML"))
     }
 
     @Test("or with a value of the wrong kind is told by object and key")

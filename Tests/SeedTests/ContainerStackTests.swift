@@ -11,7 +11,10 @@ private final class ContainerStack {
 
     lazy var persistentContainer: NSPersistentContainer = {
         container.loadPersistentStores(completionHandler: { [weak self] (storeDescription, error) in
-            if let error = error { self?.errorHandler(error) }
+            if let error = error {
+                NSLog("CoreData error \(error), \(String(describing: error._userInfo))")
+                self?.errorHandler(error)
+            }
         })
         return container
     }()

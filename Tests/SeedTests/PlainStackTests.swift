@@ -105,5 +105,9 @@ private final class PlainStack {
         try container.viewContext.save()
         #expect([first, second].map { $0.objectID.persistentStore?.url } == urls)
         #expect(try container.viewContext.userNames() == ["in A", "in B"])
+        // As the article writes it: the name of the type is the parameter's.
+        container.performBackgroundTask { (NSManagedObjectContext) in
+
+        }
     }
 }

@@ -27,6 +27,40 @@ private final class App: @unchecked Sendable {
     }
 }
 
+/// What the documentation of the stack's first version shows. Through it, nothing that is deprecated is called by name.
+private protocol FirstProgram {
+    func sqliteStack(at url: URL) async -> CoreDataStack?
+    func inMemoryStack() throws -> CoreDataStack
+    func insertUser(_ name: String, in workerContext: NSManagedObjectContext, _ done: @escaping () -> Void)
+}
+
+private struct FormerNames: FirstProgram {
+    @available(*, deprecated) func sqliteStack(at url: URL) async -> CoreDataStack? {
+        await answer { done in
+            CoreDataStack.constructSQLiteStack(withModelName: "DataModel", in: .module, at: url) { result in
+                switch result {
+                case .success(let stack): done(stack)
+                case .failure(let error):
+                    Issue.record(error)
+                    done(nil)
+                }
+            }
+        }
+    }
+
+    @available(*, deprecated) func inMemoryStack() throws -> CoreDataStack {
+        try CoreDataStack.constructInMemoryStack(withModelName: "DataModel", in: .module)
+    }
+
+    @available(*, deprecated) func insertUser(_ name: String, in workerContext: NSManagedObjectContext, _ done: @escaping () -> Void) {
+        workerContext.performBlock {
+            workerContext.insertUser(name)
+            workerContext.saveContext()
+            done()
+        }
+    }
+}
+
 @Suite("The three-layer stack")
 struct ThreeLayerStackTests {
     private let documents: Documents
@@ -63,6 +97,18 @@ struct ThreeLayerStackTests {
         let main = stack.mainQueueContext
         #expect(try await main.perform { try main.userNames() } == ["Ada"])
         #expect(try await names(in: stack) == ["Ada"])
+    }
+
+    @Test("answers to the names that its first version had")
+    func formerNames() async throws {
+        let program: FirstProgram = FormerNames()
+        let file = await program.sqliteStack(at: documents.url.appendingPathComponent("TestModel.sqlite"))
+        for stack in [try #require(file), try program.inMemoryStack()] {
+            let worker = stack.newChildContext()
+            await answer { done in program.insertUser("Ada", in: worker) { done(()) } }
+            try await worker.saveToStore()
+            #expect(try await names(in: stack) == ["Ada"])
+        }
     }
 
     @Test("bubbles a plain save of main into the store")

@@ -21,11 +21,11 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     /// Why there is no model; every store fails with it.
     private let missingModel = Lock<(any Error)?>(nil)
 
-    /// A container with the model of that name, which is looked for as `NSManagedObjectModel(named:)` does.
+    /// A container with the model of that name: the registered one, or one that is looked for as `NSManagedObjectModel(named:)` does.
     ///
     /// Without such a model the container has an empty one, the log says so, and `loadPersistentStores` fails with the reason.
     public convenience init(name: String) {
-        let model = Result { try NSManagedObjectModel(named: name) }
+        let model = Result { try NSManagedObjectModel.registered(name) ?? NSManagedObjectModel(named: name) }
         self.init(name: name, managedObjectModel: (try? model.get()) ?? NSManagedObjectModel())
         guard case .failure(let error) = model else { return }
         Logger(label: "CoreData").error("NSPersistentContainer(name: \"\(name)\"): \(error.localizedDescription)")

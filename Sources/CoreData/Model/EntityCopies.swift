@@ -6,7 +6,8 @@ struct EntityCopies {
 
     init(of entities: [NSEntityDescription]) {
         for entity in entities { copies[ObjectIdentifier(entity)] = entity.copyAlone() }
-        link(entities)
+        linkTrees(entities)
+        entities.forEach(linkProperties)
     }
 
     /// Copies of the first entity of each name, standing for every other of that name too.
@@ -21,16 +22,19 @@ struct EntityCopies {
             }
             copies[ObjectIdentifier(entity)] = byName[name]
         }
-        link(firsts)
+        linkTrees(entities)
+        firsts.forEach(linkProperties)
     }
 
     subscript(entity: NSEntityDescription) -> NSEntityDescription? { copies[ObjectIdentifier(entity)] }
 
-    private func link(_ originals: [NSEntityDescription]) {
+    /// A copy that stands for several entities gets the subentities of all.
+    private func linkTrees(_ originals: [NSEntityDescription]) {
         for original in originals {
-            self[original]?.subentities = original.subentities.compactMap { self[$0] }
+            guard let copy = self[original] else { continue }
+            let children = original.subentities.compactMap { self[$0] }
+            copy.subentities += children.filter { !copy.subentities.contains($0) }
         }
-        for original in originals { linkProperties(of: original) }
     }
 
     private func linkProperties(of original: NSEntityDescription) {

@@ -30,16 +30,35 @@ extension XMLNode {
     static func root(of data: Data) throws -> XMLNode {
         // NB: Foundation's parser stops the program for names that are not in UTF-8.
         guard String(validating: data, as: UTF8.self) != nil else { throw ModelFormatError(nil, "the text is not in UTF-8") }
+        try refuseEmptyInstructions(Array(data))
         let builder = XMLTreeBuilder()
         let parser = XMLParser(data: data)
         parser.delegate = builder
         let isComplete = parser.parse()
-        guard isComplete, let root = builder.root else {
+        // NB: the parser calls many a document complete that it has found errors in. To abort it at the first one stops the program.
+        guard isComplete, parser.parserError == nil, let root = builder.root else {
             let code = (parser.parserError as NSError?).map { " (error \($0.code) of the XML parser)" } ?? ""
             throw ModelFormatError(.line(max(parser.lineNumber, 1)), "the file is no well-formed XML\(code)")
         }
         return root
     }
+}
+
+extension XMLNode {
+    /// NB: Foundation's parser also stops the program for a processing instruction without content, such as `<?name?>`.
+    private static func refuseEmptyInstructions(_ bytes: [UInt8]) throws {
+        var start = bytes.startIndex
+        while let mark = bytes[start...].firstIndex(of: UInt8(ascii: "?")) {
+            start = mark + 1
+            guard mark > 0, bytes[mark - 1] == UInt8(ascii: "<") else { continue }
+            let rest = bytes[start...].drop { !isBlank($0) && $0 != UInt8(ascii: "?") }.drop(while: isBlank)
+            guard rest.starts(with: "?>".utf8) else { continue }
+            let line = bytes[..<mark].count { $0 == UInt8(ascii: "\n") } + 1
+            throw ModelFormatError(.line(line), "the file has a processing instruction without content")
+        }
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0a, 0x0d].contains(byte) }
 }
 
 /// Builds elements from what the parser meets. The parser refuses documents nested more than 256 levels deep.

@@ -65,6 +65,14 @@ struct ContainerTests {
         #expect(container.managedObjectModel.entities.map(\.name) == ["Note"])
     }
 
+    @Test("takes the model that generated sources have registered under its name, the very instance")
+    func registeredModel() {
+        let (name, model) = ("Registered \(UUID())", ContainerModel.make())
+        NSManagedObjectModel.register(name) { model }
+        let containers = [NSPersistentContainer(name: name), NSPersistentContainer(name: name)]
+        for container in containers { #expect(container.managedObjectModel === model) }
+    }
+
     // * There is no model of the name.
     // => No store is loaded, or even made; the error says what is missing and where it was looked for.
     @Test("without a model of its name says so when stores are loaded")

@@ -18,6 +18,24 @@ struct ModelPlacesTests {
         #expect(Set(model.entities.map(\.name)) == ["Person", "Dog", "Cat", "Gruß"])
     }
 
+    // * Two models have the same base entity, and each a subentity of it.
+    // => The merged one has both below one base, with what they inherit and the hashes that they had.
+    @Test("that share a base entity have all its subentities together")
+    func sharedBase() throws {
+        let folder = try BundleFolder()
+        let base = #"<entity name="Base" isAbstract="YES"><attribute name="id" optional="YES" attributeType="String"/></entity>"#
+        for name in ["Dog", "Cat"] {
+            try folder.add(source: "\(name).xcdatamodel", base + #"<entity name="\#(name)" parentEntity="Base"/>"#)
+        }
+        let model = try #require(NSManagedObjectModel.mergedModel(from: [folder.bundle]))
+        #expect(model.entitiesByName["Base"]?.subentitiesByName.keys.sorted() == ["Cat", "Dog"])
+        for name in ["Dog", "Cat"] {
+            #expect(model.entitiesByName[name]?.attributesByName.keys.sorted() == ["id"])
+            let alone = try NSManagedObjectModel(named: name, in: folder.bundle)
+            #expect(model.entityVersionHashesByName[name] == alone.entityVersionHashesByName[name])
+        }
+    }
+
     @Test("are empty where there are none, and where there is no bundle")
     func none() throws {
         #expect(try NSManagedObjectModel.mergedModel(from: [BundleFolder().bundle])?.entities == [])
@@ -118,6 +136,7 @@ struct ModelReferenceTests {
             NSManagedObjectModelReference(fileURL: file, versionChecksum: checksum),
             NSManagedObjectModelReference(fileURL: file.appendingPathComponent("V1.mom"), versionChecksum: checksum),
             NSManagedObjectModelReference(name: "Pets", in: try folder.bundle, versionChecksum: checksum),
+            NSManagedObjectModelReference(name: "V1", in: try folder.bundle, versionChecksum: checksum),
             NSManagedObjectModelReference(
                 entityVersionHashes: old.entityVersionHashesByName,
                 in: try folder.bundle,

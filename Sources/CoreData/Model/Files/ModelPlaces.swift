@@ -19,6 +19,12 @@ struct ModelPlaces {
         return nil
     }
 
+    /// The version of a name in a bundle of versions.
+    func version(named name: String) -> URL? {
+        let bundles = folders.flatMap { Self.files(in: $0, endingIn: ["momd", "xcdatamodeld"]) }
+        return bundles.lazy.flatMap(Self.models).first { $0.modelName == name }
+    }
+
     /// All models, one of each name in a folder.
     var all: [URL] {
         folders.flatMap { folder in

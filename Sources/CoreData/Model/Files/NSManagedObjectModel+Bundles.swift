@@ -13,7 +13,9 @@ extension NSManagedObjectModel {
             if let name = disagreement(of: models) {
                 throw CocoaError.coreData(.coreData, "Models of the bundles define entity \(name) differently.")
             }
-            return NSManagedObjectModel(byMerging: models)
+            let merged = NSManagedObjectModel(byMerging: models)
+            try merged?.validate()
+            return merged
         } catch {
             Logger(label: "CoreData").error("no merged model: \(error.localizedDescription)")
             return nil

@@ -18,10 +18,12 @@ open class NSManagedObjectModelReference: NSObject {
         self.init(versionChecksum) { try NSManagedObjectModel.versions(at: fileURL) }
     }
 
-    /// A reference to a version of the model of that name in a bundle, the main one for nil.
+    /// A reference to any version of the model of that name in a bundle, or to the version of that name; in the main bundle for nil.
     public convenience init(name modelName: String, in bundle: Bundle?, versionChecksum: String) {
         self.init(versionChecksum) {
-            try ModelPlaces(bundle ?? .main).model(named: modelName).map(NSManagedObjectModel.versions) ?? []
+            let places = ModelPlaces(bundle ?? .main)
+            let files = [places.model(named: modelName), places.version(named: modelName)].compactMap { $0 }
+            return try files.flatMap(NSManagedObjectModel.versions)
         }
     }
 
