@@ -66,10 +66,10 @@ extension NSAttributeType {
     var isStorable: Bool {
         switch self {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType, .floatAttributeType,
-            .booleanAttributeType, .stringAttributeType, .dateAttributeType, .binaryDataAttributeType, .UUIDAttributeType:
+            .decimalAttributeType, .booleanAttributeType, .stringAttributeType, .dateAttributeType, .binaryDataAttributeType,
+            .UUIDAttributeType, .URIAttributeType, .transformableAttributeType:
             true
-        case .undefinedAttributeType, .decimalAttributeType, .URIAttributeType, .transformableAttributeType, .objectIDAttributeType,
-            .compositeAttributeType:
+        case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType:
             false
         }
     }

@@ -48,7 +48,7 @@ import Foundation
         managedSlots = Self.list(slots.indices.filter { slots[$0].kind.isManaged })
         referenceSlots = Self.list(slots.indices.filter { slots[$0].kind == .reference })
         narrowSlots = Self.list(slots.indices.filter { slots[$0].kind == .int16 || slots[$0].kind == .int32 })
-        floatingSlots = Self.list(slots.indices.filter { slots[$0].kind == .double || slots[$0].kind == .float })
+        floatingSlots = Self.list(slots.indices.filter { [.double, .float, .decimal].contains(slots[$0].kind) })
     }
 
     var count: Int { slots.count }
@@ -57,7 +57,7 @@ import Foundation
     private static func offsets(of slots: [Slot], from start: Int, size: (SlotKind) -> Int) -> (offsets: [UInt32], size: Int) {
         var offsets = [UInt32](repeating: 0, count: slots.count)
         var next = start
-        for width in [16, 8, 4, 2, 1] {
+        for width in [24, 16, 8, 4, 2, 1] {
             for index in slots.indices where size(slots[index].kind) == width {
                 offsets[index] = UInt32(next)
                 next += width

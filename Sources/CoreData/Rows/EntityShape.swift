@@ -35,6 +35,8 @@ final class EntityShape: @unchecked Sendable {
     var limitsToManys: Bool { toManys.contains { !$0.isOptional || $0.minCount > 0 || $0.maxCount > 0 } }
     /// Stored attributes with validation predicates.
     let restricted: [NSPropertyDescription]
+    /// Stored attributes whose values a transformer makes of data.
+    let transformables: [(slot: Int, attribute: NSAttributeDescription)]
     /// The row of a new object.
     let defaults: OwnRow
     /// The row of an object without values.
@@ -52,6 +54,10 @@ final class EntityShape: @unchecked Sendable {
         toOneLinks = Self.links(toOnes, positionSlots)
         mandatoryBits = Self.mandatoryBits(of: stored)
         transientAttributes = entity.properties.compactMap { $0 as? NSAttributeDescription }.filter(\.isTransient)
+        transformables = stored.enumerated().compactMap { slot, stored in
+            guard let attribute = stored.property as? NSAttributeDescription else { return nil }
+            return attribute.attributeType == .transformableAttributeType ? (slot, attribute) : nil
+        }
         restricted = entity.properties.filter { $0 is NSAttributeDescription && !$0.validationPredicates.isEmpty }
         emptyRow = .empty(layout)
         defaults = .empty(layout)
@@ -129,8 +135,9 @@ final class EntityShape: @unchecked Sendable {
         case .floatAttributeType: return .float
         case .doubleAttributeType: return .double
         case .dateAttributeType: return .date
-        case .stringAttributeType: return .string
-        case .binaryDataAttributeType: return .binary
+        case .decimalAttributeType: return .decimal
+        case .stringAttributeType, .URIAttributeType: return .string
+        case .binaryDataAttributeType, .transformableAttributeType: return .binary
         case .UUIDAttributeType: return .uuid
         // Declared, and refused when a store is added; until then an object of such an entity simply lacks the value.
         default: return nil
@@ -176,38 +183,5 @@ extension NSEntityDescription {
     var shape: EntityShape {
         // Set once, under the lock of the derivation; an `EntityShape` is the only thing ever put there.
         unsafeDowncast(derived { EntityShape($0) }, to: EntityShape.self)
-    }
-}
-
-extension SlotValue {
-    /// The value of an attribute as its row holds it; `.null` for one that does not fit, which validation of the model reports.
-    init(_ value: Any, for attribute: NSAttributeDescription) {
-        switch (attribute.attributeType, value) {
-        case (.integer16AttributeType, _), (.integer32AttributeType, _), (.integer64AttributeType, _):
-            self = SlotValue.integer(from: value)
-        case (.booleanAttributeType, let flag as Bool): self = .boolean(flag)
-        case (.booleanAttributeType, let number as NSNumber): self = .boolean(number.boolValue)
-        case (.floatAttributeType, let number as Float): self = .float(number)
-        case (.floatAttributeType, let number as Double): self = .float(Float(number))
-        case (.floatAttributeType, let number as NSNumber): self = .float(number.floatValue)
-        case (.floatAttributeType, let number as Int): self = .float(Float(number))
-        case (.doubleAttributeType, let number as Double): self = .double(number)
-        case (.doubleAttributeType, let number as Float): self = .double(Double(number))
-        case (.doubleAttributeType, let number as NSNumber): self = .double(number.doubleValue)
-        case (.doubleAttributeType, let number as Int): self = .double(Double(number))
-        case (.dateAttributeType, let date as Date): self = .date(date)
-        case (.stringAttributeType, let text as String): self = .string(text)
-        case (.binaryDataAttributeType, let data as Data): self = .binary(data)
-        case (.UUIDAttributeType, let uuid as UUID): self = .uuid(uuid)
-        default: self = .null
-        }
-    }
-
-    private static func integer(from value: Any) -> SlotValue {
-        switch value {
-        case let number as NSNumber: .integer(number.int64Value)
-        case let number as any BinaryInteger: .integer(Int64(clamping: number))
-        default: .null
-        }
     }
 }

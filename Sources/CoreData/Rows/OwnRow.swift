@@ -150,6 +150,7 @@ final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
         case .string: target.initializeMemory(as: String?.self, to: isNull ? nil : batch.string(at: source))
         case .binary: target.initializeMemory(as: Data?.self, to: isNull ? nil : Data(batch.bytes(at: source)))
         case .uuid, .reference: memcpy(target, source, 16)
+        case .decimal: memcpy(target, source, 24)
         case .int16: target.storeBytes(of: Int64(source.load(as: Int16.self)), as: Int64.self)
         case .int32: target.storeBytes(of: Int64(source.load(as: Int32.self)), as: Int64.self)
         case .boolean: target.storeBytes(of: Int64(source.load(as: UInt8.self)), as: Int64.self)

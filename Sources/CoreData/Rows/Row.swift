@@ -60,6 +60,7 @@ enum SlotValue: Equatable {
     case double(Double)
     case date(Date)
     case uuid(UUID)
+    case decimal(Decimal)
     case string(String)
     case binary(Data)
     case reference(RowReference)
@@ -79,6 +80,7 @@ extension Row {
         case .double: return .double(place.load(as: Double.self))
         case .date: return .date(place.load(as: Date.self))
         case .uuid: return .uuid(place.load(as: UUID.self))
+        case .decimal: return .decimal(place.load(as: Decimal.self))
         case .string: return isOwn ? own.string(slot).pointee.map(SlotValue.string) ?? .null : .string(batch.string(at: place))
         case .binary: return isOwn ? own.data(slot).pointee.map(SlotValue.binary) ?? .null : .binary(Data(batch.bytes(at: place)))
         case .reference: return .reference(place.load(as: RowReference.self))
@@ -95,6 +97,8 @@ extension Row {
         case .boolean: return left.load(as: UInt8.self) == right.load(as: UInt8.self)
         case .int64, .double, .date, .position: return left.load(as: Int64.self) == right.load(as: Int64.self)
         case .uuid, .reference: return memcmp(left, right, 16) == 0
+        // One number has several representations. None of them is equal to another where it is no number.
+        case .decimal: return memcmp(left, right, MemoryLayout<Decimal>.size) == 0 || value(slot) == other.value(slot)
         // NB: `==` on strings is canonical equivalence; a change between equivalent spellings is a change.
         case .string: return withText(slot) { text in other.withText(slot) { text.elementsEqual($0) } }
         case .binary: return value(slot) == other.value(slot)
@@ -130,6 +134,7 @@ extension OwnRow {
         case .double(let number): place.storeBytes(of: number, as: Double.self)
         case .date(let date): place.storeBytes(of: date, as: Date.self)
         case .uuid(let uuid): place.storeBytes(of: uuid, as: UUID.self)
+        case .decimal(let number): place.storeBytes(of: number, as: Decimal.self)
         case .string(let text): string(index).pointee = text
         case .binary(let bytes): data(index).pointee = bytes
         case .reference(let reference): place.storeBytes(of: reference, as: RowReference.self)
@@ -142,6 +147,7 @@ extension OwnRow {
         case .string: string(index).pointee = nil
         case .binary: data(index).pointee = nil
         case .uuid, .reference: memset(slot(index), 0, 16)
+        case .decimal: memset(slot(index), 0, 24)
         default: slot(index).storeBytes(of: 0, as: UInt64.self)
         }
     }

@@ -1,7 +1,12 @@
 /// How one stored property lies in a row.
 @usableFromInline enum SlotKind: UInt8, Sendable {
     case int16, int32, int64, boolean, float, double, date, uuid
-    case string, binary
+    /// A Foundation `Decimal`, with all its digits.
+    case decimal
+    /// Text, also that of a URL.
+    case string
+    /// Data, also what a transformer has made of a value.
+    case binary
     /// A to-one relationship: a `RowReference`.
     case reference
     /// The place of this row in the ordered to-many relationship at the other end of a to-one: Core Data's `Z_FOK_` column.
@@ -10,6 +15,7 @@
     /// Bytes in a row of its own, where integers are widened so that one store instruction serves all of them.
     var ownSize: Int {
         switch self {
+        case .decimal: 24
         case .uuid, .string, .binary, .reference: 16
         default: 8
         }
@@ -18,6 +24,7 @@
     /// Bytes in a row of a batch. Text and data are an offset and a length into the batch's arena.
     var batchSize: Int {
         switch self {
+        case .decimal: 24
         case .uuid, .reference: 16
         case .int64, .double, .date, .string, .binary, .position: 8
         case .int32, .float: 4

@@ -17,10 +17,9 @@ struct ArchiveReader {
     }
 
     /// The root object.
-    func root() throws -> ArchivedObject {
-        guard let node = top["root"], let root = try object(node) else { throw ModelFormatError(nil, "the archive has no root object") }
-        return root
-    }
+    func root() throws -> ArchivedObject { try object(rootNode()).orThrow("the archive has no root object") }
+
+    func rootNode() throws -> PropertyListNode { try top["root"].orThrow("the archive has no root object") }
 
     /// The value that a node stands for; nil for nil.
     func value(_ node: PropertyListNode?) throws -> PropertyListNode? {

@@ -102,7 +102,7 @@ extension ArchivedObject {
         return (try mapping.elements("keys"), try elements("values"))
     }
 
-    private func list(_ key: String) throws -> [PropertyListNode] {
+    func list(_ key: String) throws -> [PropertyListNode] {
         guard let node = keys[key] else { throw error("\(key) is missing") }
         guard case .array(let nodes) = node else { throw wrong(key, node, "an array") }
         return nodes

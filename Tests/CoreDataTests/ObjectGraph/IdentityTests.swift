@@ -113,6 +113,18 @@ struct IdentityTests {
         #expect(new.label == "still usable")
     }
 
+    @Test("an error about an object can be printed when context, coordinator and model are gone")
+    func errorOutlives() throws {
+        var error: (any Error)?
+        do {
+            let context = try Library().newContext()
+            // No title.
+            _ = Book(context: context)
+            error = #expect(throws: CocoaError.self) { try context.save() }
+        }
+        #expect("\(try #require(error) as NSError)".contains("Book"))
+    }
+
     @Test("the end of a context frees objects that hold each other")
     func cyclesEnd() throws {
         weak var book: Book?

@@ -217,7 +217,7 @@ struct OpeningTests {
     @Test(
         "refuses attributes of types that no row can hold yet, and names entity and attribute",
         arguments: [
-            NSAttributeType.decimalAttributeType, .transformableAttributeType, .URIAttributeType,
+            NSAttributeType.compositeAttributeType, .objectIDAttributeType,
         ]
     )
     func unsupportedTypes(type: NSAttributeType) throws {

@@ -61,10 +61,13 @@ final class Library {
 
 enum Shell {
     /// Runs the `sqlite3` command on a file: an outside reader.
-    static func sqlite(_ url: URL, _ query: String) throws -> String {
+    static func sqlite(_ url: URL, _ query: String) throws -> String { try run("sqlite3", url.path, query) }
+
+    /// Runs a program of the system to its end, and gives what it printed.
+    static func run(_ program: String, _ arguments: String...) throws -> String {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/sqlite3")
-        process.arguments = [url.path, query]
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/" + program)
+        process.arguments = arguments
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()

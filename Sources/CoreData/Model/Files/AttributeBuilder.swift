@@ -84,7 +84,7 @@ extension [String: Model.Value] {
 }
 
 extension Model.Value {
-    /// The value as users of the model see it; nil for objects of classes that are not here.
+    /// The value as users of the model see it; nil for objects that cannot be read here.
     var plain: Any? {
         switch self {
         case .string(let text): text
@@ -97,7 +97,7 @@ extension Model.Value {
         case .uuid(let uuid): uuid
         case .uri(let text): URL(string: text)
         case .array(let elements): elements.compactMap(\.plain)
-        case .archived: nil
+        case .archived(_, let data): try? ObjectUnarchiver.object(in: data)
         }
     }
 

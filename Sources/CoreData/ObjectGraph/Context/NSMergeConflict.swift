@@ -53,7 +53,7 @@ extension NSManagedObject {
             if let reference = property.kind == .reference ? row.reference(slot) : nil {
                 values[property.name] = registeredContext?.object(for: reference).objectID
             } else {
-                values[property.name] = row.value(slot).asAny ?? NSNull()
+                values[property.name] = scope.shape.attributes[slot].flatMap { readable(row.value(slot), $0) } ?? NSNull()
             }
         }
         return values

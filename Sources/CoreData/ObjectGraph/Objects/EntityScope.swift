@@ -14,6 +14,8 @@
     /// The row of a new object, which the shape keeps.
     let defaults: Unmanaged<OwnRow>
     let entity: NSEntityDescription
+    /// Objects, and errors about them, may outlive everything else: without its model an entity has lost its relatives.
+    private let model: NSManagedObjectModel?
     /// The index of the root entity: keys are unique below it.
     let root: Int
     /// The entity's index in the model.
@@ -45,6 +47,7 @@
         self.shape = shape
         defaults = Unmanaged.passUnretained(shape.defaults)
         entity = shape.entity
+        model = shape.entity.model
         root = shape.entity.rootEntity.index
         entityIndex = Int32(shape.entity.index)
         layoutID = shape.layout.id
@@ -53,7 +56,9 @@
         objectClass = NSManagedObject.objectClass(for: shape.entity)
         construction = ManagedObjectConstruction(entity: shape.entity)
         saveHooks = SaveHooks(of: objectClass)
-        validatesMore = !shape.restricted.isEmpty || shape.limitsToManys || OverrideProbe.overridesValidateValue(objectClass)
+        validatesMore =
+            !shape.restricted.isEmpty || !shape.transformables.isEmpty || shape.limitsToManys
+            || OverrideProbe.overridesValidateValue(objectClass)
         let rules = (shape.toManys + shape.toOnes.compactMap { $0 }).map(\.deleteRule)
         propagatesDeletes = rules.contains { $0 != .noActionDeleteRule }
         deniesDeletes = rules.contains(.denyDeleteRule)

@@ -6,6 +6,8 @@ import Foundation
 public protocol ManagedValue {
     /// Reads the value from a row of `object`; `slot` is one of this type's kind.
     static func read(_ object: NSManagedObject, slot: Int) -> Self
+    /// Reads the value of a slot that is not null; nil where what it holds is no value of this type.
+    static func readIfAny(_ object: NSManagedObject, slot: Int) -> Self?
     /// Writes the value into a row of `object`.
     static func write(_ value: Self, to object: NSManagedObject, slot: Int)
     /// What stands for nil where the value goes by name.
@@ -13,6 +15,10 @@ public protocol ManagedValue {
     var asAny: Any? { get }
     /// The raw value of the slot kind that holds it without conversion.
     static var slotKind: UInt8 { get }
+}
+
+extension ManagedValue {
+    @inlinable public static func readIfAny(_ object: NSManagedObject, slot: Int) -> Self? { read(object, slot: slot) }
 }
 
 /// A number or date: a scalar that lies in the row as it is.
@@ -112,10 +118,31 @@ extension Data: ManagedValue {
     public var asAny: Any? { self }
 }
 
+/// Kept in the store as SQLite can: whole numbers of 64 bits, else the nearest double.
+extension Decimal: ManagedScalar {
+    @inlinable public static var slotKind: UInt8 { SlotKind.decimal.rawValue }
+    @inlinable public static func write(_ value: Self, to object: NSManagedObject, slot: Int) { object.write(value, slot) }
+    public static func fromAny(_ value: Any?) -> Self { (value as? NSNumber)?.decimalValue ?? 0 }
+    public var asAny: Any? { self }
+}
+
+/// A URL that is nil, or whose text in the store is none, reads as `about:blank`; declare the attribute `URL?`, which is nil then.
+extension URL: ManagedValue {
+    @inlinable public static var slotKind: UInt8 { SlotKind.string.rawValue }
+    public static func read(_ object: NSManagedObject, slot: Int) -> Self { readIfAny(object, slot: slot) ?? blank }
+    @inlinable public static func readIfAny(_ object: NSManagedObject, slot: Int) -> Self? { object.string(slot).flatMap(URL.init) }
+    @inlinable public static func write(_ value: Self, to object: NSManagedObject, slot: Int) { object.write(value.absoluteString, slot) }
+    public static func fromAny(_ value: Any?) -> Self { value as? URL ?? blank }
+    public var asAny: Any? { self }
+
+    // A URL as the standard has it.
+    private static var blank: URL { URL(string: "about:blank")! }
+}
+
 extension Optional: ManagedValue where Wrapped: ManagedValue {
     @inlinable public static var slotKind: UInt8 { Wrapped.slotKind }
     @inlinable public static func read(_ object: NSManagedObject, slot: Int) -> Self {
-        object.isNull(slot) ? nil : Wrapped.read(object, slot: slot)
+        object.isNull(slot) ? nil : Wrapped.readIfAny(object, slot: slot)
     }
     @inlinable public static func write(_ value: Self, to object: NSManagedObject, slot: Int) {
         if let value { Wrapped.write(value, to: object, slot: slot) } else { object.writeNull(slot) }

@@ -66,6 +66,7 @@ extension NSManagedObject {
         if let extras = existingExtras {
             extras.toMany = []
             extras.transients = [:]
+            extras.transformed = [:]
         }
         state.subtract([.updated, .locked])
         state.insert(.fault)

@@ -20,7 +20,7 @@ extension NSManagedObject {
 
     private func currentValue(_ place: EntityShape.Place, _ key: String) -> Any? {
         switch place {
-        case .attribute(let slot, _): currentRow.value(slot).asAny
+        case .attribute(let slot, let attribute): attributeValue(slot, attribute)
         case .toOne(let slot, _): target(slot)
         case .toMany(let index, let relationship): Self.collection(members(of: index), relationship)
         case .transient: existingExtras?.transients[key]
@@ -33,26 +33,13 @@ extension NSManagedObject {
 
     @usableFromInline final func setStoredValue(_ value: Any?, forKey key: String) {
         switch place(named: key) {
-        case .attribute(let slot, let attribute): write(converted(value, attribute), slot)
+        case .attribute(let slot, let attribute): setAttribute(value, slot, attribute)
         case .toOne(let slot, let relationship): setTarget(object(from: value, relationship), slot)
         case .toMany(let index, let relationship): setMembers(objects(from: value, relationship), of: index)
         case .transient:
             noteChange()
             extras.transients[key] = value
         }
-    }
-
-    private func converted(_ value: Any?, _ attribute: NSAttributeDescription) -> SlotValue {
-        guard let value, !(value is NSNull) else { return .null }
-        let converted = SlotValue(value, for: attribute)
-        precondition(
-            converted != .null,
-            """
-            Unacceptable type of value for attribute \(scope.entity.name ?? "?").\(attribute.name): \(type(of: value)). It takes \
-            \(attribute.attributeValueClassName ?? "another type").
-            """
-        )
-        return converted
     }
 
     private func object(from value: Any?, _ relationship: NSRelationshipDescription) -> NSManagedObject? {
@@ -82,7 +69,7 @@ extension NSManagedObject {
     /// A to-many relationship that has not been read gives nil.
     public final func primitiveValue(forKey key: String) -> Any? {
         switch place(named: key) {
-        case .attribute(let slot, _): state.contains(.rowless) ? nil : currentRow.value(slot).asAny
+        case .attribute(let slot, let attribute): state.contains(.rowless) ? nil : attributeValue(slot, attribute)
         case .toOne(let slot, _): state.contains(.rowless) ? nil : currentRow.reference(slot).map { requiredContext.object(for: $0) }
         case .toMany(let index, let relationship):
             existingContents(index)?.members.map { Self.collection($0.array, relationship) }
@@ -99,7 +86,7 @@ extension NSManagedObject {
         state.insert(.loading)
         defer { if !wasLoading { state.remove(.loading) } }
         switch place(named: key) {
-        case .attribute(let slot, let attribute): write(converted(value, attribute), slot)
+        case .attribute(let slot, let attribute): setAttribute(value, slot, attribute)
         case .toOne(let slot, let relationship): writeTarget(object(from: value, relationship), slot)
         case .toMany(let index, let relationship):
             let contents = realizedContents(index)
@@ -127,23 +114,5 @@ extension NSManagedObject {
     /// Sets several properties; `NSNull` stands for nil.
     public final func setValuesForKeys(_ keyedValues: [String: Any]) {
         for (key, value) in keyedValues { setValue(value is NSNull ? nil : value, forKey: key) }
-    }
-}
-
-extension SlotValue {
-    /// The value as key-value coding gives it.
-    var asAny: Any? {
-        switch self {
-        case .null: nil
-        case .integer(let number): NSNumber(value: number)
-        case .boolean(let flag): NSNumber(value: flag)
-        case .float(let number): NSNumber(value: number)
-        case .double(let number): NSNumber(value: number)
-        case .date(let date): date
-        case .uuid(let uuid): uuid
-        case .string(let text): text
-        case .binary(let data): data
-        case .reference(let reference): reference
-        }
     }
 }

@@ -108,7 +108,7 @@ extension NSManagedObject {
 
     private func committedValue(_ name: String, _ base: Row) -> Any? {
         switch place(named: name) {
-        case .attribute(let slot, _): base.value(slot).asAny
+        case .attribute(let slot, let attribute): readable(base.value(slot), attribute)
         case .toOne(let slot, _): base.reference(slot).flatMap { registeredContext?.object(for: $0) }
         case .toMany(let index, let relationship):
             realizedContents(index).committed.map { Self.collection($0, relationship) }
@@ -132,7 +132,7 @@ extension NSManagedObject {
         if let context = registeredContext, !context.isUsableHere { return head + ", data: <on the queue of its context>>" }
         if isFault { return head + ", data: <fault>>" }
         let values = scope.shape.attributes.enumerated().compactMap { slot, attribute in
-            attribute.map { "\($0.name): \(currentRow.value(slot).asAny.map { "\($0)" } ?? "nil")" }
+            attribute.map { "\($0.name): \(attributeValue(slot, $0).map { "\($0)" } ?? "nil")" }
         }
         return head + ", data: {\(values.joined(separator: ", "))}>"
     }

@@ -12,6 +12,7 @@ extension NSManagedObject {
             return try ValidationErrors.throwIfAny(errors)
         }
         if !hasMandatoryValues(shape) || !hasNumbers(shape) { collectAttributeErrors(&errors) }
+        errors += transformationErrors()
         for property in shape.restricted { collect(&errors) { try check(property) } }
         validateToManys(&errors)
         if OverrideProbe.overridesValidateValue(type(of: self)) { collectCustomErrors(&errors) }
@@ -32,10 +33,13 @@ extension NSManagedObject {
 
     @inline(__always) private func hasNumbers(_ shape: EntityShape) -> Bool {
         for slot in shape.layout.floatingSlots {
-            let isNumber =
-                shape.layout.kinds[slot] == .double
-                ? !place(slot).load(as: Double.self).isNaN : !place(slot).load(as: Float.self).isNaN
-            if !isNumber { return false }
+            let isNaN =
+                switch shape.layout.kinds[slot] {
+                case .double: place(slot).load(as: Double.self).isNaN
+                case .float: place(slot).load(as: Float.self).isNaN
+                default: place(slot).load(as: Decimal.self).isNaN
+                }
+            if isNaN { return false }
         }
         return hasFittingIntegers(shape)
     }
@@ -83,6 +87,7 @@ extension NSManagedObject {
         switch currentRow.value(slot) {
         case .double(let number): number
         case .float(let number): Double(number)
+        case .decimal(let number): number.isNaN ? .nan : nil
         default: nil
         }
     }
@@ -201,7 +206,7 @@ extension NSManagedObject {
         invalid(.validationRelationshipDeniedDelete, relationship.name, "still has objects, and its delete rule is Deny", nil)
     }
 
-    private func invalid(_ code: CocoaError.Code, _ key: String, _ what: String, _ value: Any?, _ predicate: NSPredicate? = nil)
+    final func invalid(_ code: CocoaError.Code, _ key: String, _ what: String, _ value: Any?, _ predicate: NSPredicate? = nil)
         -> CocoaError
     {
         var info: [String: Any] = [NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: key]

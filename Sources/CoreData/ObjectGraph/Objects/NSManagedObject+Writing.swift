@@ -22,6 +22,11 @@ extension NSManagedObject {
         EntityLayout.clearNull(row, slot)
     }
 
+    @usableFromInline final func write(_ value: Decimal, _ slot: Int) {
+        prepareToWrite(slot).storeBytes(of: value, as: Decimal.self)
+        EntityLayout.clearNull(row, slot)
+    }
+
     @usableFromInline final func write(_ value: String, _ slot: Int) {
         prepareToWrite(slot).assumingMemoryBound(to: String?.self).pointee = value
         EntityLayout.clearNull(row, slot)

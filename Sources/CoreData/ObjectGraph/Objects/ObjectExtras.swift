@@ -18,6 +18,7 @@ final class ObjectExtras {
         var highChanges = SlotMask()
         var changesBeforeEvent = SlotMask()
         var transients: [String: Any] = [:]
+        var transformed: [Int: TransformedValue] = [:]
         var valuesBeforeChange: [String: Any] = [:]
     }
 
@@ -46,6 +47,12 @@ extension ObjectExtras {
     var transients: [String: Any] {
         get { rarities?.transients ?? [:] }
         set { if rarities != nil || !newValue.isEmpty { madeRarities.transients = newValue } }
+    }
+
+    /// The values of transformable attributes that have been read or set, by slot.
+    var transformed: [Int: TransformedValue] {
+        get { rarities?.transformed ?? [:] }
+        set { if rarities != nil || !newValue.isEmpty { madeRarities.transformed = newValue } }
     }
 
     /// Relationship values between `willChangeValue(forKey:)` and `didChangeValue(forKey:)`.

@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import Logging
 import SQLiteDriver
 
 /// Decodes rows into batches and gives them out in runs, one batch each.
@@ -145,19 +146,39 @@ final class RowReader {
         _ batch: RowBatch
     ) {
         if sqlite3_value_type(value) == SQLITE_NULL {
-            memset(place, 0, step.kind == .binary ? 8 : 16)
+            memset(place, 0, step.kind.batchSize)
             return EntityLayout.setNull(row, step.slot)
         }
         switch step.kind {
         case .uuid:
             memset(place, 0, 16)
             if let bytes = sqlite3_value_blob(value) { memcpy(place, bytes, min(16, Int(sqlite3_value_bytes(value)))) }
+        case .decimal:
+            place.storeBytes(of: StoredNumber(value).decimal, as: Decimal.self)
         case .binary:
             let bytes = sqlite3_value_blob(value)
-            batch.store(bytes, Int(sqlite3_value_bytes(value)), at: place)
+            let cell = UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_value_bytes(value)))
+            if step.isMarked { decodeMarked(cell, step, row, place, batch) } else { batch.store(bytes, cell.count, at: place) }
         default:
             let reference = RowReference(key: sqlite3_value_int64(value), entity: targetEntity(entity, step), store: store.number)
             place.storeBytes(of: reference, as: RowReference.self)
+        }
+    }
+
+    /// Data that cannot be read are nil, which only this object notices; what the store has is left as it is.
+    private func decodeMarked(
+        _ cell: UnsafeRawBufferPointer,
+        _ step: ColumnStep,
+        _ row: UnsafeMutableRawPointer,
+        _ place: UnsafeMutableRawPointer,
+        _ batch: RowBatch
+    ) {
+        do {
+            try MarkedData.content(of: cell, in: store.supportFolder) { batch.store($0.baseAddress, $0.count, at: place) }
+        } catch {
+            Logger(label: "CoreData").error("\(plan?.entity.name ?? "?") p\(EntityLayout.key(row)): \(error.localizedDescription)")
+            memset(place, 0, step.kind.batchSize)
+            EntityLayout.setNull(row, step.slot)
         }
     }
 

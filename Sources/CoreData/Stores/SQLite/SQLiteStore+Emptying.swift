@@ -57,16 +57,11 @@ extension SQLiteStore {
                 try connection.execute("VACUUM")
                 _ = try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)")
             }
-            if let external, FileManager.default.fileExists(atPath: external.path) { try FileManager.default.removeItem(at: external) }
+            if let supportFolder, FileManager.default.fileExists(atPath: supportFolder.path) {
+                try FileManager.default.removeItem(at: supportFolder)
+            }
         } catch {
             Logger(label: "CoreData").warning("what is left of an emptied store could not be removed: \(error)")
         }
-    }
-
-    /// The folder of binary data that Core Data keeps beside a file.
-    private var external: URL? {
-        guard type == NSSQLiteStoreType, let url, url.isFileURL else { return nil }
-        let name = url.deletingPathExtension().lastPathComponent
-        return url.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
     }
 }

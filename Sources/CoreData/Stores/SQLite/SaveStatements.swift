@@ -50,7 +50,8 @@ final class SaveStatements {
                     slot: $0,
                     offset: Int(shape.layout.ownOffsets[$0]),
                     kind: shape.layout.kinds[$0],
-                    hasEntityColumn: columns[$0].count > 1
+                    hasEntityColumn: columns[$0].count > 1,
+                    isMarked: entity.columns[shape.layout.slots[$0].name]?.isMarked == true
                 )
             }
         )

@@ -15,6 +15,8 @@ final class StatementWriter {
         let kind: SlotKind
         /// Whether a column for the target's entity follows.
         let hasEntityColumn: Bool
+        /// Whether the data begin with a byte that says where they are.
+        let isMarked: Bool
     }
 
     private let arena = UnsafeMutableRawPointer.allocate(byteCount: arenaSize, alignment: 16)
@@ -67,10 +69,12 @@ final class StatementWriter {
                 case .int16, .int32, .int64, .boolean, .position: sqlite3_bind_int64(handle, index, place.load(as: Int64.self))
                 case .double, .date: sqlite3_bind_double(handle, index, place.load(as: Double.self))
                 case .float: sqlite3_bind_double(handle, index, Double(place.load(as: Float.self)))
+                case .decimal: bindDecimal(place.load(as: Decimal.self), handle, index)
                 case .uuid: sqlite3_bind_blob(handle, index, place, 16, nil)
                 case .binary:
                     // As for text.
-                    bindData(place.assumingMemoryBound(to: Data?.self).pointee.unsafelyUnwrapped, handle, index)
+                    let data = place.assumingMemoryBound(to: Data?.self).pointee.unsafelyUnwrapped
+                    bindData(step.isMarked ? MarkedData.cell(data) : data, handle, index)
                 case .reference: index = try bindReference(place.load(as: RowReference.self), step, handle, index)
                 }
             }
@@ -106,6 +110,14 @@ final class StatementWriter {
         // NB: a null pointer binds NULL, and empty data has one.
         if data.isEmpty { return _ = sqlite3_bind_zeroblob(handle, index, 0) }
         _ = data.withUnsafeBytes { sqlite3_bind_blob64(handle, index, $0.baseAddress, UInt64($0.count), transient) }
+    }
+
+    /// SQLite has no decimals: a whole number that fits is exact, every other becomes the nearest double, and what is none becomes NULL.
+    private func bindDecimal(_ number: Decimal, _ handle: OpaquePointer, _ index: Int32) {
+        switch StoredNumber(number) {
+        case .integer(let integer): sqlite3_bind_int64(handle, index, integer)
+        case .real(let double): sqlite3_bind_double(handle, index, double)
+        }
     }
 
     private func bindReference(_ reference: RowReference, _ step: Step, _ handle: OpaquePointer, _ index: Int32) throws -> Int32 {

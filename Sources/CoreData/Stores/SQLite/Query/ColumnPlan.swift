@@ -10,6 +10,8 @@ struct ColumnStep: Equatable, Sendable {
     let entityColumn: Int32
     /// The index of the destination entity, which the target has where no column says otherwise; -1 for attributes.
     let targetEntity: Int32
+    /// Whether the data begin with a byte that says where they are.
+    let isMarked: Bool
 }
 
 /// How a row of one entity is read from a result row.
@@ -87,7 +89,8 @@ private struct ColumnListBuilder {
                     kind: stored.kind,
                     column: index,
                     entityColumn: column.entityColumn.map { self.index(of: $0) } ?? -1,
-                    targetEntity: Int32(shape.toOnes[slot]?.destination.index ?? -1)
+                    targetEntity: Int32(shape.toOnes[slot]?.destination.index ?? -1),
+                    isMarked: column.isMarked
                 )
             )
         }

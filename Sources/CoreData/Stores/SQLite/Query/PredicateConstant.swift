@@ -88,10 +88,12 @@ enum PredicateConstant {
         .scalar(number.isNaN ? .foreign : SQLConstant(value: .real(number), kind: .real))
     }
 
-    /// NB: Decimal's own conversion to a double is off by an ulp for some; reading its text is not.
+    /// As the store keeps a decimal.
     private static func decimal(_ number: Decimal) -> Self {
-        let text = number.description
-        return Int64(text).map(integer) ?? real(Double(text) ?? .nan)
+        switch StoredNumber(number) {
+        case .integer(let integer): Self.integer(integer)
+        case .real(let double): real(double)
+        }
     }
 
     private static func text(_ text: String) -> Self { .scalar(SQLConstant(value: .text(text), kind: .text)) }

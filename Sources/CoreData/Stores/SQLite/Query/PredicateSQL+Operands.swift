@@ -42,7 +42,11 @@ extension PredicateSQL {
 
     mutating func operand(_ target: KeyPathTarget) throws -> SQLOperand {
         switch target {
-        case .attribute(let column, let attribute): return SQLOperand(column, try attribute.attributeType.kind)
+        case .attribute(let column, let attribute):
+            let kind = try attribute.attributeType.kind
+            // NB: the data may be in a file.
+            if kind == .data, attribute.allowsExternalBinaryDataStorage { throw BeyondSQL() }
+            return SQLOperand(column, kind)
         case .row(let key, let entity): return SQLOperand(key, .row(root: entity.rootEntity.index))
         case .entityNumber(let column): return SQLOperand(column, .entity)
         case .collection(let collection, let rest): return try aggregate(rest, of: collection)

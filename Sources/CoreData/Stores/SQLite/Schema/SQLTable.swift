@@ -7,6 +7,8 @@ struct SQLColumn: Sendable, Equatable {
     var entityColumn: String?
     /// Beside a foreign key whose inverse is ordered: the column with the position in the inverse.
     var orderColumn: String?
+    /// Whether values begin with a byte that says where they are: see `MarkedData`.
+    var isMarked = false
 }
 
 /// The table of a tree of entities, as a new store has it.
@@ -77,7 +79,8 @@ private struct SQLTableBuilder {
         guard let (type, group) = attribute.attributeType.column else { return }
         let name = SQLNames.unique(SQLNames.column(attribute.name), in: &taken)
         append(name, type, to: group)
-        columnsByProperty[ObjectIdentifier(attribute)] = SQLColumn(name: name, type: type)
+        let isMarked = type == "BLOB" && attribute.allowsExternalBinaryDataStorage && attribute.attributeType != .UUIDAttributeType
+        columnsByProperty[ObjectIdentifier(attribute)] = SQLColumn(name: name, type: type, isMarked: isMarked)
     }
 
     private mutating func add(toOne relationship: NSRelationshipDescription) {

@@ -1,0 +1,75 @@
+import Foundation
+
+/// A value of a transformable attribute beside the data that stands for it in the row.
+struct TransformedValue {
+    let data: Data
+    let value: Any
+    /// Why the value has no data: `data` are empty then, and the object cannot be saved.
+    let failure: (any Error)?
+}
+
+/// Attributes as `Any`.
+extension NSManagedObject {
+    final func attributeValue(_ slot: Int, _ attribute: NSAttributeDescription) -> Any? {
+        attribute.attributeType == .transformableAttributeType
+            ? transformedValue(slot, attribute) : readable(currentRow.value(slot), attribute)
+    }
+
+    /// A value of a row of this object; nil, and a line in the log, where its transformer cannot read it.
+    final func readable(_ value: SlotValue, _ attribute: NSAttributeDescription) -> Any? {
+        do {
+            return try value.value(for: attribute)
+        } catch {
+            registeredContext?.logFailure("reading \(scope.entity.name ?? "?").\(attribute.name)", error)
+            return nil
+        }
+    }
+
+    /// One object as long as its data stay the same: it is kept beside the row.
+    private func transformedValue(_ slot: Int, _ attribute: NSAttributeDescription) -> Any? {
+        guard case .binary(let data) = currentRow.value(slot) else { return nil }
+        if let known = existingExtras?.transformed[slot], known.data == data { return known.value }
+        guard let value = readable(.binary(data), attribute) else { return nil }
+        extras.transformed[slot] = TransformedValue(data: data, value: value, failure: nil)
+        return value
+    }
+
+    final func setAttribute(_ value: Any?, _ slot: Int, _ attribute: NSAttributeDescription) {
+        guard let value, !(value is NSNull) else { return write(.null, slot) }
+        if attribute.attributeType == .transformableAttributeType { return setTransformed(value, slot, attribute) }
+        let converted = SlotValue(value, for: attribute)
+        precondition(
+            converted != .null,
+            """
+            Unacceptable type of value for attribute \(scope.entity.name ?? "?").\(attribute.name): \(type(of: value)). It takes \
+            \(attribute.attributeValueClassName ?? "another type").
+            """
+        )
+        write(converted, slot)
+    }
+
+    /// A value that cannot be transformed is kept, and validation refuses it.
+    private func setTransformed(_ value: Any, _ slot: Int, _ attribute: NSAttributeDescription) {
+        var transformed: TransformedValue
+        do {
+            transformed = TransformedValue(data: try attribute.data(for: value), value: value, failure: nil)
+        } catch {
+            transformed = TransformedValue(data: Data(), value: value, failure: error)
+        }
+        write(.binary(transformed.data), slot)
+        extras.transformed[slot] = transformed
+    }
+
+    /// What is wrong with the values of transformable attributes: their class, or that they cannot be transformed.
+    final func transformationErrors() -> [any Error] {
+        scope.shape.transformables.compactMap { slot, attribute in
+            guard let known = existingExtras?.transformed[slot], case .binary(known.data) = currentRow.value(slot) else { return nil }
+            if let failure = known.failure {
+                return invalid(.managedObjectValidation, attribute.name, "cannot be stored: \(failure.localizedDescription)", known.value)
+            }
+            guard let name = attribute.attributeValueClassName, let wanted = NSClassFromString(name) else { return nil }
+            if (known.value as? NSObject)?.isKind(of: wanted) ?? true { return nil }
+            return invalid(.managedObjectValidation, attribute.name, "is a \(type(of: known.value)), not a \(name)", known.value)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+/// Writes objects as keyed archives with the class names and keys of Apple's Foundation.
+///
+/// NB: `NSKeyedArchiver` on Linux overflows the stack on an `NSDecimalNumber`. It is asked only for objects of the program's own classes.
+package struct ObjectArchiver {
+    private var archive = KeyedArchive()
+
+    /// An archive with the value as its root: a text, number, date, UUID, URL, data, a collection of these, or an object that is `NSCoding`.
+    ///
+    /// - Throws: `ModelFormatError` that names the type of a value that is none of these.
+    package static func data(of value: Any) throws -> Data {
+        var archiver = ObjectArchiver()
+        let root = try archiver.node(value, depth: 0)
+        return Data(archiver.archive.bytes(root: root))
+    }
+
+    private mutating func node(_ value: Any, depth: Int) throws -> PropertyListNode {
+        guard depth < ObjectUnarchiver.deepest else {
+            throw ModelFormatError(nil, "collections are nested too deep, or contain themselves")
+        }
+        if let scalar = Self.scalar(value) { return try archive.value(scalar) }
+        switch value {
+        case is NSNull: return archive.object(["NSNull", "NSObject"], [:])
+        case let list as [Any]: return archive.array(try list.map { try node($0, depth: depth + 1) })
+        case let entries as [AnyHashable: Any]: return try dictionary(entries, depth)
+        case let set as Set<AnyHashable>: return archive.set(try set.map { try node($0.base, depth: depth + 1) })
+        case let set as NSOrderedSet: return try orderedSet(set, depth)
+        default: return try archive.value(.archived(className: "\(type(of: value))", CustomObject.data(of: value)))
+        }
+    }
+
+    private mutating func dictionary(_ entries: [AnyHashable: Any], _ depth: Int) throws -> PropertyListNode {
+        let nodes = try entries.map { (key: try node($0.key.base, depth: depth + 1), value: try node($0.value, depth: depth + 1)) }
+        return archive.dictionary(nodes)
+    }
+
+    private mutating func orderedSet(_ set: NSOrderedSet, _ depth: Int) throws -> PropertyListNode {
+        var keys: [String: PropertyListNode] = [:]
+        for (index, element) in set.array.enumerated() { keys["NS.object.\(index)"] = try node(element, depth: depth + 1) }
+        return archive.object(["NSOrderedSet", "NSObject"], keys)
+    }
+
+    private static func scalar(_ value: Any) -> Model.Value? {
+        switch value {
+        case let decimal as NSDecimalNumber where type(of: value) is AnyClass: .decimal(decimal.decimalValue)
+        case let number as NSNumber where type(of: value) is AnyClass: scalar(number)
+        case let flag as Bool: .bool(flag)
+        case let number as any BinaryInteger: Int64(exactly: number).map(Model.Value.integer) ?? .real(Double(number))
+        case let number as any BinaryFloatingPoint: .real(Double(number))
+        case let number as Decimal: .decimal(number)
+        case let text as String: .string(text)
+        case let date as Date: .date(date.timeIntervalSinceReferenceDate)
+        case let data as Data: .data(data)
+        case let uuid as UUID: .uuid(uuid)
+        case let url as URL: .uri(url.absoluteString)
+        default: nil
+        }
+    }
+
+    private static func scalar(_ number: NSNumber) -> Model.Value {
+        if type(of: number) == type(of: NSNumber(value: true)) { return .bool(number.boolValue) }
+        return "df".utf8.contains(UInt8(bitPattern: number.objCType.pointee)) ? .real(number.doubleValue) : .integer(number.int64Value)
+    }
+}
