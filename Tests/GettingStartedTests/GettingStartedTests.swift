@@ -43,7 +43,7 @@ struct GettingStartedTests {
     private func environment(_ folder: URL) -> [String: String] {
         [
             "COREDATA": Self.root.path, "XDG_DATA_HOME": folder.appendingPathComponent("data").path,
-            "SWIFTPM_BUILD_DIR": Self.root.appendingPathComponent(".build/examples").path,
+            "SWIFTPM_BUILD_DIR": Self.root.appendingPathComponent(".build/guide").path,
         ]
     }
 }

@@ -48,6 +48,7 @@ struct GeneratedClassTests {
                     static let title = Attribute<String?>("title")
                     static let year = Attribute<Int16?>("year")
                     static let printed = Attribute<Date>("printed")
+                    static let price = Attribute<Decimal?>("price")
                     static let authors = OrderedToMany<Person>("authors")
                     static let owner = ToOne<Person>("owner")
                 }
@@ -77,8 +78,8 @@ struct GeneratedClassTests {
                 }
 
                 var price: NSDecimalNumber? {
-                    get { value(forKey: "price") as? NSDecimalNumber }
-                    set { setValue(newValue, forKey: "price") }
+                    get { self[Keys.price].map { NSDecimalNumber(decimal: $0) } }
+                    set { self[Keys.price] = newValue?.decimalValue }
                 }
 
                 var authors: NSOrderedSet? {

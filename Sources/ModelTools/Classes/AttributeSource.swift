@@ -60,9 +60,8 @@ extension AttributeSource {
         switch attribute.type {
         case .integer16, .integer32, .integer64, .double, .float, .boolean: return number
         case .date: return date
-        case .string, .binaryData, .uuid: return .slot(object, nil)
-        case .decimal: return .named("NSDecimalNumber")
-        case .uri: return .named(names.standard("URL"))
+        case .string, .binaryData, .uuid, .uri: return .slot(object, nil)
+        case .decimal: return decimal
         case .objectID: return .named("NSManagedObjectID")
         case .composite: return .named("[\(names.standard("String")): Any]")
         case .transformable, .undefined: return .named(attribute.customClassName.flatMap { $0.isEmpty ? nil : $0 } ?? "NSObject")
@@ -80,6 +79,8 @@ extension AttributeSource {
         case .string: names.standard("String")
         case .binaryData: names.standard("Data")
         case .uuid: names.standard("UUID")
+        case .uri: names.standard("URL")
+        case .decimal: names.standard("Decimal")
         default: names.standard("Date")
         }
     }
@@ -96,6 +97,12 @@ extension AttributeSource {
             typeName + "?",
             View(type: "NSNumber?", get: { "\($0).map { NSNumber(value: $0) }" }, set: "newValue?.\(unboxed)Value")
         )
+    }
+
+    private var decimal: Form {
+        if options.style == .swift { return .slot(object, nil) }
+        let view = View(type: "NSDecimalNumber?", get: { "\($0).map { NSDecimalNumber(decimal: $0) }" }, set: "newValue?.decimalValue")
+        return .slot(typeName + "?", view)
     }
 
     private var date: Form {

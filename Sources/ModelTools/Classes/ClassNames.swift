@@ -44,7 +44,8 @@ struct ClassNames {
     private static let accessors: Set = ["Attribute", "ToOne", "ToMany", "OrderedToMany", "Keys"]
     private static let homes = [
         "Set": "Swift", "String": "Swift", "Bool": "Swift", "Double": "Swift", "Float": "Swift", "Int": "Swift", "Identifiable": "Swift",
-        "Any": "Swift", "Data": "Foundation", "Date": "Foundation", "UUID": "Foundation", "URL": "Foundation", "Decimal": "Foundation",
+        "Any": "Swift", "Data": "Foundation", "Date": "Foundation", "UUID": "Foundation", "URL": "Foundation",
+        "Decimal": "Foundation",
         "TimeInterval": "Foundation",
     ]
 }
