@@ -68,7 +68,12 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        .plugin(name: "CoreDataModelPlugin", capability: .buildTool(), dependencies: ["CoreDataCommand"]),
+        .plugin(
+            name: "CoreDataModelPlugin",
+            capability: .buildTool(),
+            dependencies: ["CoreDataCommand"],
+            path: "Sources/CoreDataModelPlugin"
+        ),
         .testTarget(
             name: "CoreDataCommandTests",
             dependencies: ["CoreDataCommand", "CoreData", "ModelFormat", "SQLiteDriver"],

@@ -11,7 +11,7 @@ struct GuideTests {
 
     @Test("shows Swift that the example package has, which is built in these tests")
     func isCompiled() throws {
-        let example = Self.root.appendingPathComponent("Examples/Bookshelf")
+        let example = Self.root.appendingPathComponent("Tests/Fixtures/Bookshelf")
         let files = try #require(FileManager.default.enumerator(at: example, includingPropertiesForKeys: nil)).compactMap { $0 as? URL }
         let sources = try files.filter { $0.pathExtension == "swift" }.map { try String(contentsOf: $0, encoding: .utf8) }
         let shown = guide.components(separatedBy: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "\n```").first }

@@ -15,8 +15,8 @@ struct PluginTests {
     func bookshelf() async throws {
         let folder = try TemporaryFolder()
         let example = folder.file("Bookshelf")
-        try FileManager.default.copyItem(at: Self.root.appendingPathComponent("Examples/Bookshelf"), to: example)
-        try replace("\"../..\"", with: "\"\(Self.root.path)\"", in: example.appendingPathComponent("Package.swift"))
+        try FileManager.default.copyItem(at: Self.root.appendingPathComponent("Tests/Fixtures/Bookshelf"), to: example)
+        try replace("\"../../..\"", with: "\"\(Self.root.path)\"", in: example.appendingPathComponent("Package.swift"))
         try await expectOutput(of: example)
         // NB: the first build makes the tool, and the second one sees that it is new.
         try await expectOutput(of: example)

@@ -3,7 +3,7 @@ import PackageDescription
 
 let package = Package(
     name: "Bookshelf",
-    dependencies: [.package(name: "CoreData", path: "../..")],
+    dependencies: [.package(name: "CoreData", path: "../../..")],
     targets: [
         .executableTarget(
             name: "Bookshelf",
