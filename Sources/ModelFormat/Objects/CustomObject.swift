@@ -6,8 +6,8 @@ enum CustomObject {
     ///
     /// - Throws: `ModelFormatError` for an object that does not encode itself.
     static func data(of object: Any) throws -> Data {
-        guard object is any NSCoding else {
-            throw ModelFormatError(nil, "a value of type \(type(of: object)) is no NSCoding object, so it cannot be archived")
+        guard object is any NSCoding, isSafe(type(of: object) as? AnyClass ?? NSObject.self) else {
+            throw ModelFormatError(nil, "a value of type \(type(of: object)) is no NSCoding object, or none that can be read again")
         }
         return try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: false)
     }
@@ -30,18 +30,52 @@ enum CustomObject {
         for (index, node) in archive.objects.enumerated() {
             guard case .dictionary(let keys) = node, keys["$class"] != nil else { continue }
             try requireKnownClass(try archive.className(keys).orThrow("object \(index) has no class"), index)
+            try archive.object(.reference(index)).map(requireSound)
         }
         var search = CircleSearch(archive.objects)
         try search.visit(1, depth: 0)
     }
 
+    /// NB: Foundation stops the program for a collection without elements, with nil among them, or with fewer values than keys.
+    private static func requireSound(_ object: ArchivedObject) throws {
+        switch object.className {
+        case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet": _ = try elements(object, "NS.objects")
+        case "NSDictionary", "NSMutableDictionary":
+            let (keys, values) = (try elements(object, "NS.keys"), try elements(object, "NS.objects"))
+            if keys.count != values.count { throw object.error("it has \(keys.count) keys but \(values.count) values") }
+        case "NSURL", "NSUUID", "NSDate", "NSData", "NSMutableData", "NSString", "NSMutableString":
+            _ = try ObjectUnarchiver.scalar(Model.Value(.reference(object.index), in: object.archive).orThrow("it is nil"))
+        default: break
+        }
+    }
+
+    private static func elements(_ object: ArchivedObject, _ key: String) throws -> [PropertyListNode] {
+        let elements = try object.list(key)
+        for element in elements {
+            guard case .reference(let index) = element, index > 0 else { throw object.error("\(element.kind) is among its elements") }
+        }
+        return elements
+    }
+
     private static func requireKnownClass(_ name: String, _ index: Int) throws {
         // NB: a name that Foundation takes for a mangled one makes it stop the program.
         let isName = !name.isEmpty && name.unicodeScalars.allSatisfy { $0 == "_" || $0 == "." || $0.properties.isAlphabetic || $0.isDigit }
-        guard isName, NSClassFromString(name) is any NSCoding.Type else {
-            throw ModelFormatError(.object(index), "class \(name) is not in this program, or is no NSCoding class")
+        guard isName, let found = NSClassFromString(name), found is any NSCoding.Type, isSafe(found) else {
+            throw ModelFormatError(.object(index), "class \(name) is not in this program, or is none that can be read from an archive")
         }
     }
+
+    /// NB: on Linux some of Foundation's classes stop the program for a damaged archive, so only those are read that are known not to.
+    private static func isSafe(_ objectClass: AnyClass) -> Bool {
+        let name = String(reflecting: objectClass)
+        return !name.hasPrefix("Foundation.") || safeClasses.contains(String(name.dropFirst("Foundation.".count)))
+    }
+
+    private static let safeClasses: Set<String> = [
+        "NSArray", "NSMutableArray", "NSDictionary", "NSMutableDictionary", "NSSet", "NSMutableSet", "NSOrderedSet", "NSMutableOrderedSet",
+        "NSString", "NSMutableString", "NSNumber", "NSDate", "NSData", "NSMutableData", "NSURL", "NSUUID", "NSNull", "NSIndexSet",
+        "NSMutableIndexSet", "NSAttributedString", "NSMutableAttributedString",
+    ]
 }
 
 /// Looks for objects that refer to each other in a circle, and for references to nothing.

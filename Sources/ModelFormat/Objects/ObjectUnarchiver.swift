@@ -41,7 +41,7 @@ package struct ObjectUnarchiver {
 
     private mutating func make(_ node: PropertyListNode, _ depth: Int) throws -> Any {
         guard case .dictionary? = try archive.value(node), let object = try archive.object(node) else {
-            return try Model.Value(node, in: archive).map(scalar) ?? NSNull()
+            return try Model.Value(node, in: archive).map(Self.scalar) ?? NSNull()
         }
         switch object.className {
         case "NSArray", "NSMutableArray": return try NSArray(array: elements(object, depth))
@@ -50,11 +50,11 @@ package struct ObjectUnarchiver {
             return try NSOrderedSet(array: Self.hashable(numberedElements(object, depth), object))
         case "NSDictionary", "NSMutableDictionary": return try dictionary(object, depth)
         case "NSNull": return NSNull()
-        default: return try Model.Value(node, in: archive).map(scalar) ?? NSNull()
+        default: return try Model.Value(node, in: archive).map(Self.scalar) ?? NSNull()
         }
     }
 
-    private func scalar(_ value: Model.Value) throws -> Any {
+    static func scalar(_ value: Model.Value) throws -> Any {
         switch value {
         case .bool(let flag): NSNumber(value: flag)
         case .integer(let number): NSNumber(value: number)
@@ -64,7 +64,8 @@ package struct ObjectUnarchiver {
         case .data(let data): NSData(data: data)
         case .uuid(let uuid): NSUUID(uuidString: uuid.uuidString) ?? NSUUID()
         case .decimal(let number): NSDecimalNumber(decimal: number)
-        case .uri(let text): try NSURL(string: text).orThrow("\(text) is no URL")
+        // NB: not NSURL's own initialiser, which on Linux gives an object without a URL for a text that is none.
+        case .uri(let text): try URL(string: text).orThrow("\"\(text)\" is no URL") as NSURL
         case .archived(let name, let data): try CustomObject.object(ofClass: name, in: data)
         case .array(let elements): NSArray(array: try elements.map(scalar))
         }

@@ -13,9 +13,11 @@ package final class ModelReader {
         case mappingSource, mappingArchive
         /// What says in a bundle of sources, or of compiled models, which version is current.
         case currentVersion, versionInfo
+        /// The data of a transformable attribute.
+        case object
 
         /// Whether the files are archives, whose objects refer to each other.
-        package var isArchive: Bool { self == .archive || self == .mappingArchive }
+        package var isArchive: Bool { [.archive, .mappingArchive, .object].contains(self) }
     }
 
     package let kind: Kind
@@ -54,6 +56,7 @@ package final class ModelReader {
         case .mappingSource: _ = try MappingModel(xml: data)
         case .mappingArchive: _ = try MappingModel(archive: data)
         case .currentVersion, .versionInfo: try bundle?.read(data)
+        case .object: _ = try ObjectUnarchiver.object(in: data)
         }
     }
 }

@@ -61,13 +61,21 @@ struct ObjectArchiveTests {
 
     @Test(
         "of classes that are not here, no classes, or that refer in a circle is refused",
-        arguments: ["Nothing", "", "$s", "Swift.Int", "NSObject", "So8NSArrayC", "_TtC1a1b", "Foundation.NSLock", "ä b"]
+        arguments: ["Nothing", "", "$s", "Swift.Int", "NSObject", "So8NSArrayC", "_TtC1a1b", "Foundation.NSLock", "NSError", "ä b"]
     )
     func unknownClasses(name: String) {
         var archive = KeyedArchive()
         let object = archive.object([name, "NSObject"], ["x": .integer(1)])
         let error = #expect(throws: ModelFormatError.self) { try ObjectUnarchiver.object(in: Data(archive.bytes(root: object))) }
         #expect(error?.description.contains("class \(name) is not in this program") == true)
+    }
+
+    @Test("is not made of objects that could not be read again")
+    func unreadable() {
+        for value in [NSError(domain: "d", code: 1), NSObject(), NSLock()] as [Any] {
+            #expect(throws: ModelFormatError.self) { try ObjectArchiver.data(of: value) }
+            #expect(throws: ModelFormatError.self) { try ObjectArchiver.data(of: [value]) }
+        }
     }
 
     @Test("that is damaged gives a value or an error", arguments: 0..<8)
