@@ -30,14 +30,14 @@ enum CustomObject {
         for (index, node) in archive.objects.enumerated() {
             guard case .dictionary(let keys) = node, keys["$class"] != nil else { continue }
             try requireKnownClass(try archive.className(keys).orThrow("object \(index) has no class"), index)
-            try archive.object(.reference(index)).map(requireSound)
+            try archive.object(.reference(index)).map(requireShape)
         }
         var search = CircleSearch(archive.objects)
         try search.visit(1, depth: 0)
     }
 
     /// NB: Foundation stops the program for a collection without elements, with nil among them, or with fewer values than keys.
-    private static func requireSound(_ object: ArchivedObject) throws {
+    private static func requireShape(_ object: ArchivedObject) throws {
         switch object.className {
         case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet": _ = try elements(object, "NS.objects")
         case "NSDictionary", "NSMutableDictionary":

@@ -60,6 +60,20 @@ struct FailingReadTests {
         #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK WHERE ZAUTHOR = 1") == "4")
     }
 
+    // * A context has added something to an object that it has not read. Its child looks for what is unsaved above.
+    // => That the object cannot be read is an error, not an object less.
+    @Test("of what a context above has changed fails the fetch of a child")
+    func inherited() throws {
+        let author = try fault(Author.self)
+        let added = Book(context: context)
+        (added.title, added.author) = ("added", author)
+        #expect(author.isFault)
+        let child = Layers.child(of: context, "child")
+        let inherited = InheritedChanges(child, entities: [author.entity.index])
+        try withoutTables { #expect(throws: CocoaError.self) { try inherited.objects(matching: nil) } }
+        #expect(try inherited.objects(matching: nil).map(\.objectID) == [author.objectID])
+    }
+
     @Test("for a delete's rule fails the save, and the next one carries the delete along")
     func deletes() throws {
         let author = try fault(Author.self)

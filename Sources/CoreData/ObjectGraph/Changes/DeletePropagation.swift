@@ -42,7 +42,7 @@ struct DeletePropagation {
             apply(relationship, to: contents.members?.array ?? contents.added.array, of: object)
         }
         guard !object.state.contains(.rowless) else { return }
-        propagateToOnes([object], shape)
+        do { try propagateToOnes([object], shape) } catch { postpone([object], error) }
     }
 
     private func propagate(_ objects: [NSManagedObject]) throws {
@@ -52,22 +52,22 @@ struct DeletePropagation {
             try context.read(relationship, index, of: objects.filter { $0.existingContents(index)?.members == nil })
             for object in objects { apply(relationship, to: object.members(of: index), of: object) }
         }
-        propagateToOnes(objects, shape)
+        try propagateToOnes(objects, shape)
     }
 
-    private func propagateToOnes(_ objects: [NSManagedObject], _ shape: EntityShape) {
+    private func propagateToOnes(_ objects: [NSManagedObject], _ shape: EntityShape) throws {
         for (slot, relationship) in shape.toOnes.enumerated() {
             guard let relationship, relationship.deleteRule != .noActionDeleteRule else { continue }
             for object in objects {
-                if let target = object.target(slot), !isGone(target) { apply(relationship, to: [target], of: object) }
+                if let target = object.target(slot), try !isGone(target) { apply(relationship, to: [target], of: object) }
             }
         }
     }
 
     /// Whether nobody has the object any more: it was never saved, and dropped by a context above while this one referred to it.
-    private func isGone(_ target: NSManagedObject) -> Bool {
+    private func isGone(_ target: NSManagedObject) throws -> Bool {
         guard target.key < 0, target.state.contains(.rowless), target.state.isDisjoint(with: .pending) else { return false }
-        return (try? context.parentSource.row(for: target.rowReference)).flatMap { $0 } == nil
+        return try context.parentSource.row(for: target.rowReference) == nil
     }
 
     private func apply(_ relationship: NSRelationshipDescription, to targets: [NSManagedObject], of object: NSManagedObject) {

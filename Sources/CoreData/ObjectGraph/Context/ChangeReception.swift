@@ -136,6 +136,7 @@ extension ChangeReception {
         // NB: what somebody uses is cached. That it is not any more says that it was written since without being read: to add something to a
         // relationship. Only then is it read, or the save would meet a conflict with an earlier one of this very context.
         guard object.state.contains(.rowless), context.parentSource.isStoreSide, base.version > 0 else { return nil }
+        // Where that fails nothing is lost: the save meets the conflict, and says so.
         return try? context.parentSource.row(for: object.rowReference)
     }
 
@@ -170,6 +171,7 @@ extension ChangeReception {
 extension ChangeReception {
     /// The object of a reference; nil for one that was never saved and that no context above has any more.
     private func existing(_ reference: RowReference) -> NSManagedObject? {
+        // One of which nobody can tell counts as there: a save that writes a reference to it finds out.
         if reference.key < 0, (try? isGone(reference)) == true { return nil }
         return context.object(for: reference)
     }

@@ -11,13 +11,15 @@ struct FetchOverlay {
     let affectsAll: Bool
 
     /// Nil where no unsaved change is of the fetched entity, or is read across a relationship.
-    init?(_ query: FetchQuery, _ context: NSManagedObjectContext) {
+    ///
+    /// - Throws: a store's error: an object with unsaved changes cannot be read, so nobody knows whether it matches.
+    init?(_ query: FetchQuery, _ context: NSManagedObjectContext) throws {
         let paths = ReadPaths(query.predicate, query.sortDescriptors)
         let entities = query.includesSubentities ? query.entity.subtree : query.entity.index..<query.entity.index + 1
         let inherited = InheritedChanges(context, entities: Set(entities).union(RelatedChanges.entities(on: paths, of: query.entity)))
         let pending = Array(context.tracker.objects.filter { !$0.state.isDisjoint(with: .pending) })
         guard !pending.isEmpty || !inherited.isEmpty else { return nil }
-        let related = RelatedChanges(context: context, pending: pending + inherited.related(outside: entities, paths))
+        let related = RelatedChanges(context: context, pending: try pending + inherited.related(outside: entities, paths))
             .owners(of: query.entity, reading: paths)
         func isAsked(_ entity: Int, _ store: Int32) -> Bool { entities.contains(entity) && query.stores?.contains(store) ?? true }
         let affected = Self.distinct(pending, related ?? []).filter { isAsked(Int($0.scope.entityIndex), $0.scope.store) }
@@ -26,9 +28,9 @@ struct FetchOverlay {
         guard !affected.isEmpty || !self.inherited.isEmpty || affectsAll else { return nil }
         self.query = query
         excludedRows = affected.map(\.rowReference) + self.inherited.references
-        candidates = affected.filter { object in
+        candidates = try affected.filter { object in
             // Of one that nobody has read it may turn out that it is gone.
-            if object.state.contains(.rowless), object.isFault { object.fire() }
+            if object.state.contains(.rowless), object.isFault { try object.fireThrowing() }
             return !object.state.contains(.deleted)
         }
     }

@@ -26,27 +26,29 @@ struct InheritedChanges {
     }
 
     /// This context's objects for those changes that a predicate reads across relationships.
-    func related(outside entities: Range<Int>, _ paths: ReadPaths) -> [NSManagedObject] {
+    ///
+    /// - Throws: a store's error, as everything here that reads rows which nobody above has read.
+    func related(outside entities: Range<Int>, _ paths: ReadPaths) throws -> [NSManagedObject] {
         let readsRelated = paths.paths.contains { $0.count > 1 }
-        return rows.compactMap { change in
+        return try rows.compactMap { change in
             guard readsRelated || !entities.contains(Int(change.reference.entity)) else { return nil }
-            return object(change)
+            return try object(change)
         }
     }
 
-    private func object(_ change: UnsavedRow) -> NSManagedObject? {
+    private func object(_ change: UnsavedRow) throws -> NSManagedObject? {
         switch change.state {
         case .row(let row): context.object(for: change.reference, row: row)
-        case .unread: unread(change.reference)
+        case .unread: try unread(change.reference)
         case .deleted: nil
         }
     }
 
     /// The object of a row that nobody above has read; nil where there is none any more.
-    private func unread(_ reference: RowReference) -> NSManagedObject? {
+    private func unread(_ reference: RowReference) throws -> NSManagedObject? {
         let object = context.object(for: reference)
         guard object.state.contains(.rowless) else { return object }
-        guard let row = try? context.parentSource.row(for: object.rowReference), row.layout === object.scope.shape.layout else {
+        guard let row = try context.parentSource.row(for: object.rowReference), row.layout === object.scope.shape.layout else {
             return nil
         }
         context.adopt(row, object)
@@ -56,14 +58,14 @@ struct InheritedChanges {
     /// The objects that match, in the order of their changes.
     func objects(matching predicate: PredicateTree?) throws -> [NSManagedObject] {
         try rows.compactMap { change in
-            if let predicate, let probe = probe(change), try !predicate.holds(for: probe) { return nil }
-            return object(change)
+            if let predicate, let probe = try probe(change), try !predicate.holds(for: probe) { return nil }
+            return try object(change)
         }
     }
 
     /// An object to evaluate: where this context has other values for it, one that is listed nowhere.
-    private func probe(_ change: UnsavedRow) -> NSManagedObject? {
-        guard case .row(let row) = change.state else { return object(change) }
+    private func probe(_ change: UnsavedRow) throws -> NSManagedObject? {
+        guard case .row(let row) = change.state else { return try object(change) }
         let reference = context.forwarded(change.reference)
         if let known = context.registeredObject(for: reference), known.currentRow === row { return known }
         let entity = context.parentSource.managedObjectModel.entitiesInIndexOrder[Int(reference.entity)]

@@ -87,15 +87,15 @@ extension NSManagedObjectContext {
         )
     }
 
-    private func overlay<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) -> FetchOverlay? {
+    private func overlay<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> FetchOverlay? {
         guard request.includesPendingChanges, hasChanges || parent != nil else { return nil }
         processPendingChanges()
-        return FetchOverlay(query(request, entity), self)
+        return try FetchOverlay(query(request, entity), self)
     }
 
     private func fetchObjects<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> [NSManagedObject] {
         let objects = try forwardingTable.consistently {
-            let overlay = overlay(request, entity)
+            let overlay = try overlay(request, entity)
             return (try fetchObjects(request, query(request, entity), overlay), overlay?.hasTemporaryKeys ?? false)
         }
         if !request.returnsObjectsAsFaults { for object in objects where object.isFault { object.fire() } }
@@ -118,7 +118,7 @@ extension NSManagedObjectContext {
     }
 
     private func fetchIDs<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> [NSManagedObjectID] {
-        guard overlay(request, entity) == nil, let references = try parentSource.references(query(request, entity)) else {
+        guard try overlay(request, entity) == nil, let references = try parentSource.references(query(request, entity)) else {
             return try fetchObjects(request, entity).map(\.objectID)
         }
         let entities = parentSource.managedObjectModel.entitiesInIndexOrder
@@ -129,7 +129,7 @@ extension NSManagedObjectContext {
 
     private func count<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> Int {
         let count = try forwardingTable.consistently {
-            guard let overlay = overlay(request, entity) else { return (try parentSource.count(query(request, entity)), false) }
+            guard let overlay = try overlay(request, entity) else { return (try parentSource.count(query(request, entity)), false) }
             guard !overlay.affectsAll, let stored = try parentSource.count(overlay.unlimitedQuery) else { return (nil, false) }
             return (try overlay.count(stored), overlay.hasTemporaryKeys)
         }

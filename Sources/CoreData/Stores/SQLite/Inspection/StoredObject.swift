@@ -69,17 +69,15 @@ package enum StoredValue: Sendable, Equatable, Encodable {
 
     private static func uuid(_ bytes: [UInt8]) -> Self {
         guard bytes.count == 16 else { return .data(Data(bytes)) }
-        let text = bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-        let digits = Array(text.uppercased())
-        return .text([0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-"))
+        // Unsafe only in name: there are 16 bytes, which is what the type has.
+        return .text(UUID(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }).uuidString)
     }
 
-    /// NB: the first byte says where the data are: 1 here, 2 in a file whose name follows, with a zero at its end.
     private static func external(_ bytes: [UInt8]) -> Self {
-        switch bytes.first {
-        case 1: .data(Data(bytes.dropFirst()))
-        case 2: .file(String(decoding: bytes.dropFirst().prefix { $0 != 0 }, as: UTF8.self))
-        default: .data(Data(bytes))
+        switch MarkedData(bytes) {
+        case .here(let data): .data(Data(data))
+        case .file(let name): .file(name)
+        case .damaged: .data(Data(bytes))
         }
     }
 
