@@ -44,6 +44,7 @@ struct PluginTests {
             run.output == """
                 Emma, 474 pages. I am Jane
                 The resource is the same model: true
+                Other loans of each reader: [1, 0, 1]
                 In the attic, 12 kg:
                 novels (full) with maps and letters
 

@@ -55,6 +55,16 @@ struct HostileStructureTests {
         #expect(error { try Model(archive: data) }.hasSuffix("a predicate has more than 20000 parts"))
     }
 
+    // A compiled model can have a URL for the default value of a date.
+    @Test("with a default value of another kind than its attribute is not written as what could not be read")
+    func strangeDefault() throws {
+        var (model, entity, attribute) = (Model(), Model.Entity(), Model.Attribute())
+        (attribute.name, attribute.type, attribute.defaultValue) = ("due", .date, .uri("a:b"))
+        (entity.name, entity.attributes) = ("E", [attribute])
+        model.entities = [entity]
+        #expect(error { try model.xml() }.contains("defaultDateTimeInterval of a date is a:b, which is none"))
+    }
+
     @Test("with a composite that contains itself ends")
     func cyclicComposite() throws {
         let data = try archive { archive in

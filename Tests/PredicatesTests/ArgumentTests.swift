@@ -172,4 +172,17 @@ struct FactoryTests {
         let block = NSPredicate { _, bindings in bindings?["v"] as? Int == 1 }
         #expect(block.withSubstitutionVariables(["v": 1]).evaluate(with: nil))
     }
+
+    @Test("can have what paths lead to that begin at a variable, where that can be read")
+    func values() {
+        let predicate = NSPredicate(
+            format: "a == $v.b.c AND d == $v.none.e AND SUBQUERY(f, $v, $v.g == 1).@count == 0 AND $w.h == 2 AND i.j == 3"
+        )
+        #expect(
+            predicate.withValues(of: ["v": ["b": ["c": 7]]]).printedFormat
+                == "a == 7 AND d == nil AND SUBQUERY(f, $v, $v.g == 1).@count == 0 AND $w.h == 2 AND i.j == 3"
+        )
+        let unreadable = NSPredicate(format: "a == $v.b").withValues(of: ["v": NSObject()])
+        #expect(throws: PredicateEvaluationError.self) { try unreadable.tree.evaluate(["a": 1]) }
+    }
 }

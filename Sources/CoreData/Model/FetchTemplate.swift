@@ -1,6 +1,6 @@
 import ModelFormat
 
-/// A fetch request that a model keeps under a name. Requests are of a layer above, which makes them of this.
+/// A fetch request that a model keeps: under a name, or for a fetched property. Requests are of a layer above, which makes them of this.
 enum FetchTemplate {
     /// As a model file describes it.
     case described(Model.FetchRequest)

@@ -11,6 +11,15 @@ final class EntityShape: @unchecked Sendable {
         case toOne(slot: Int, NSRelationshipDescription)
         case toMany(index: Int, NSRelationshipDescription)
         case transient(NSPropertyDescription)
+        case fetched(NSFetchedPropertyDescription)
+
+        /// Whether the store knows it.
+        var isStored: Bool {
+            switch self {
+            case .attribute, .toOne, .toMany: true
+            case .transient, .fetched: false
+            }
+        }
     }
 
     // The entity owns its shape.
@@ -173,7 +182,13 @@ final class EntityShape: @unchecked Sendable {
             }
         }
         for (index, relationship) in toManys.enumerated() { places[relationship.name] = .toMany(index: index, relationship) }
-        for property in entity.properties where property.isTransient { places[property.name] = .transient(property) }
+        for property in entity.properties {
+            if let fetched = property as? NSFetchedPropertyDescription {
+                places[fetched.name] = .fetched(fetched)
+            } else if property.isTransient {
+                places[property.name] = .transient(property)
+            }
+        }
         return places
     }
 }

@@ -67,6 +67,13 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         nameAsGiven = entityName
     }
 
+    /// Keeps the entity's name in place of the entity, to be resolved when the request is executed.
+    final func releaseEntity() {
+        let name = entityName
+        entity = nil
+        nameAsGiven = name
+    }
+
     open override func copy(with zone: NSZone? = nil) -> Any { copied(as: ResultType.self) }
 
     /// A copy that gives its results as another type. `entity` has to be set where it follows from the type.

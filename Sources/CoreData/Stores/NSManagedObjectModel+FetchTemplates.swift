@@ -1,6 +1,3 @@
-import Logging
-import ModelFormat
-
 /// Fetch requests that a model keeps under names.
 extension NSManagedObjectModel {
     /// All templates. What is done to a request here does nothing to the model: each access makes new ones.
@@ -37,7 +34,7 @@ extension NSManagedObjectModel {
     ///
     /// - Precondition: the model is in no use yet.
     public func setFetchRequestTemplate(_ fetchRequestTemplate: NSFetchRequest<any NSFetchRequestResult>?, forName name: String) {
-        fetchTemplates[name] = fetchRequestTemplate.map { .request($0.copied(as: (any NSFetchRequestResult).self)) }
+        fetchTemplates[name] = fetchRequestTemplate.map(FetchTemplate.init)
     }
 
     /// As Apple's form, for a request of any type. A request without an entity is for the one whose class it gives.
@@ -56,61 +53,6 @@ extension NSManagedObjectModel {
     }
 
     private func template<Result>(_ name: String) -> NSFetchRequest<Result>? {
-        switch fetchTemplates[name] {
-        case nil: nil
-        case .described(let request): described(request, name)
-        case .request(let request): (request as? NSFetchRequest<any NSFetchRequestResult>)?.copied(as: Result.self, in: self)
-        }
-    }
-
-    private func described<Result>(_ request: Model.FetchRequest, _ name: String) -> NSFetchRequest<Result>? {
-        do {
-            return try NSFetchRequest<Result>(request, in: self)
-        } catch {
-            Logger(label: "CoreData").error("the fetch request template \(name) of a model file cannot be used: \(error)")
-            return nil
-        }
-    }
-}
-
-extension NSFetchRequest {
-    /// A copy for another kind of result, whose entity is of `model` if there is one of that name.
-    fileprivate func copied<Other>(as type: Other.Type, in model: NSManagedObjectModel) -> NSFetchRequest<Other> {
-        let copy = copied(as: type)
-        if let entity = copy.entity, entity.model !== model {
-            copy.entity = model.entitiesByName[entity.name ?? ""] ?? entity
-        }
-        return copy
-    }
-
-    /// - Throws: `ModelFormatError` for what has no counterpart here.
-    fileprivate convenience init(_ request: Model.FetchRequest, in model: NSManagedObjectModel) throws {
-        self.init()
-        entity = request.entity.flatMap { model.entitiesByName[$0] }
-        if entity == nil { throw ModelFormatError(nil, "it is for entity \(request.entity ?? "?"), which is not in the model") }
-        predicate = try request.predicate.map(NSPredicate.make)
-        sortDescriptors = try request.sortDescriptors.isEmpty ? nil : request.sortDescriptors.map(NSSortDescriptor.make)
-        (fetchLimit, fetchOffset, fetchBatchSize) = (request.fetchLimit, request.fetchOffset, request.fetchBatchSize)
-        resultType = NSFetchRequestResultType(rawValue: UInt(clamping: request.resultType))
-        relationshipKeyPathsForPrefetching = request.prefetchedKeyPaths.isEmpty ? nil : request.prefetchedKeyPaths
-        take(request.options)
-    }
-
-    private func take(_ options: Model.FetchRequest.Options) {
-        returnsDistinctResults = options.contains(.returnsDistinctResults)
-        includesSubentities = options.contains(.includesSubentities)
-        includesPropertyValues = options.contains(.includesPropertyValues)
-        returnsObjectsAsFaults = options.contains(.returnsObjectsAsFaults)
-        includesPendingChanges = options.contains(.includesPendingChanges)
-    }
-}
-
-extension NSSortDescriptor {
-    fileprivate static func make(_ descriptor: Model.SortDescriptor) throws -> NSSortDescriptor {
-        let selector = descriptor.selector.map { Selector($0) }
-        guard SortKind(selector) != nil else {
-            throw ModelFormatError(nil, "it sorts by \(descriptor.selector ?? "?"), which cannot be called here")
-        }
-        return NSSortDescriptor(key: descriptor.key, ascending: descriptor.isAscending, selector: selector)
+        fetchTemplates[name]?.request(in: self, "the fetch request template \(name)")
     }
 }

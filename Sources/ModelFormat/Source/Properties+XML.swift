@@ -68,7 +68,13 @@ extension XMLFields {
     }
 
     fileprivate mutating func date(_ name: String, _ value: inout Model.Value?) throws {
-        try converted(name, &value, "is no number of seconds", read: { Double($0).map { .date($0) } }, write: \.sourceText)
+        try converted(name, &value, "is no number of seconds", read: { Double($0).map { .date($0) } }) { value in
+            // A compiled model can have any value there.
+            guard Double(value.sourceText) != nil else {
+                throw ModelFormatError(nil, "\(name) of a date is \(value.sourceText), which is none")
+            }
+            return value.sourceText
+        }
     }
 }
 

@@ -54,6 +54,7 @@ struct DescriptionBuilder {
         description.name = property.name
         description.isOptional = property.isOptional
         description.isTransient = true
+        description.template = .described(property.request)
         description.versionHashModifier = property.versionHashModifier
         description.renamingIdentifier = property.renamingIdentifier
         description.userInfo = property.userInfo.plain

@@ -3,7 +3,7 @@ import ModelFormat
 extension NSManagedObjectModel {
     /// The model in a file: `.momd` (its current version), `.mom`, and here also `.xcdatamodeld` (its current version) and `.xcdatamodel`.
     ///
-    /// Nil for a file that is not there or cannot be used; `init(reading:)` says why. The requests of fetched properties are not taken over yet.
+    /// Nil for a file that is not there or cannot be used; `init(reading:)` says why.
     public convenience init?(contentsOf url: URL) {
         try? self.init(reading: url)
     }

@@ -44,9 +44,10 @@ extension NSManagedObjectContext {
         noteRefresh(object)
     }
 
-    /// To-many relationships are read again when they are next used, under their unsaved changes.
+    /// To-many relationships are read again when they are next used, under their unsaved changes, and fetched properties are fetched again.
     func forgetStoredMembers(_ object: NSManagedObject) {
         guard let extras = object.existingExtras else { return }
+        extras.fetched = [:]
         for index in extras.toMany.indices {
             guard let contents = extras.toMany[index] else { continue }
             if contents.hasChanges { contents.forgetStored() } else { extras.toMany[index] = nil }
@@ -108,7 +109,7 @@ extension NSManagedObjectContext {
         if wasInserted { return unregister(object) }
         if !object.state.contains(.rowless), let base = object.committedRow { adopt(base, object) }
         object.setChangedSlots(SlotMask())
-        object.existingExtras?.toMany = []
+        object.existingExtras?.forgetObjects()
         object.awake { $0.awake(fromSnapshotEvents: .rollback) }
     }
 
@@ -123,7 +124,7 @@ extension NSManagedObjectContext {
         unlockObjects()
         for object in objects {
             object.state.subtract([.inserted, .updated, .deleted, .propagated])
-            object.existingExtras?.toMany = []
+            object.existingExtras?.forgetObjects()
             unregister(object)
         }
         retained = []

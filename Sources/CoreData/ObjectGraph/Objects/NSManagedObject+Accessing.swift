@@ -41,7 +41,7 @@ extension NSManagedObject {
             let (old, new) = (MemberList(before as? [NSManagedObject] ?? []), MemberList(members(of: index)))
             old.forEach { if !new.contains($0) { $0.unlink(self, along: inverse) } }
             new.forEach { if !old.contains($0) { $0.link(self, along: inverse) } }
-        case .transient: break
+        case .transient, .fetched: break
         }
     }
 

@@ -24,6 +24,7 @@ extension NSManagedObject {
         case .toOne(let slot, _): target(slot)
         case .toMany(let index, let relationship): Self.collection(members(of: index), relationship)
         case .transient: existingExtras?.transients[key]
+        case .fetched(let property): fetchedObjects(property)
         }
     }
 
@@ -39,6 +40,7 @@ extension NSManagedObject {
         case .transient:
             noteChange()
             extras.transients[key] = value
+        case .fetched(let property): refuseValue(of: property)
         }
     }
 
@@ -66,7 +68,7 @@ extension NSManagedObject {
 
     /// The value without access or change notification: nil on a fault, and for an attribute that is nil.
     ///
-    /// A to-many relationship that has not been read gives nil.
+    /// A to-many relationship or fetched property that has not been read gives nil.
     public final func primitiveValue(forKey key: String) -> Any? {
         switch place(named: key) {
         case .attribute(let slot, let attribute): state.contains(.rowless) ? nil : attributeValue(slot, attribute)
@@ -74,6 +76,7 @@ extension NSManagedObject {
         case .toMany(let index, let relationship):
             existingContents(index)?.members.map { Self.collection($0.array, relationship) }
         case .transient: existingExtras?.transients[key]
+        case .fetched: existingExtras?.fetched[key]
         }
     }
 
@@ -97,6 +100,7 @@ extension NSManagedObject {
                 contents.reorder(coming.array)
             }
         case .transient: extras.transients[key] = value
+        case .fetched(let property): refuseValue(of: property)
         }
     }
 

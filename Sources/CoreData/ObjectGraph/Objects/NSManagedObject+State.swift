@@ -102,7 +102,7 @@ extension NSManagedObject {
         checkQueue()
         if state.contains(.fault) { fire() }
         guard let base = committedRow else { return [:] }
-        let names = keys ?? scope.shape.places.compactMap { if case .transient = $1 { nil } else { $0 } }
+        let names = keys ?? scope.shape.places.filter(\.value.isStored).map(\.key)
         return Dictionary(names.map { ($0, committedValue($0, base) ?? NSNull()) }, uniquingKeysWith: { first, _ in first })
     }
 
@@ -112,7 +112,7 @@ extension NSManagedObject {
         case .toOne(let slot, _): base.reference(slot).flatMap { registeredContext?.object(for: $0) }
         case .toMany(let index, let relationship):
             realizedContents(index).committed.map { Self.collection($0, relationship) }
-        case .transient: nil
+        case .transient, .fetched: nil
         }
     }
 

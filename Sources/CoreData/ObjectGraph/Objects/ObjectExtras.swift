@@ -20,6 +20,7 @@ final class ObjectExtras {
         var transients: [String: Any] = [:]
         var transformed: [Int: TransformedValue] = [:]
         var valuesBeforeChange: [String: Any] = [:]
+        var fetched: [String: [NSManagedObject]] = [:]
     }
 
     private var madeRarities: Rarities {
@@ -53,6 +54,18 @@ extension ObjectExtras {
     var transformed: [Int: TransformedValue] {
         get { rarities?.transformed ?? [:] }
         set { if rarities != nil || !newValue.isEmpty { madeRarities.transformed = newValue } }
+    }
+
+    /// The results of fetched properties that have been read.
+    var fetched: [String: [NSManagedObject]] {
+        get { rarities?.fetched ?? [:] }
+        set { if rarities != nil || !newValue.isEmpty { madeRarities.fetched = newValue } }
+    }
+
+    /// Lets go of what the object holds of others, and of their changes.
+    func forgetObjects() {
+        toMany = []
+        fetched = [:]
     }
 
     /// Relationship values between `willChangeValue(forKey:)` and `didChangeValue(forKey:)`.

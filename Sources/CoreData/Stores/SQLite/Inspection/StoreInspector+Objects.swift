@@ -10,26 +10,22 @@ extension StoreInspector {
             try connection.transaction(.deferred) {
                 let schema = try schema(of: model)
                 for entity in schema.entities.sorted(by: { binaryOrder($0.description.name ?? "", $1.description.name ?? "") }) {
-                    try StoredObjectReader(entity, schema, connection, store: uuid).forEach(body)
+                    var reader = try StoredObjectReader(entity, schema, connection, store: uuid)
+                    try reader.forEach(body)
                 }
             }
         }
     }
 }
 
-/// Reads the objects of one entity.
+/// Reads the objects of one entity, with one statement for them and one for each of their to-many relationships.
 private struct StoredObjectReader {
-    private struct ToMany {
-        let name: String
-        let members: Statement
-    }
-
     private let schema: SQLSchema
     private let store: String
     private let entity: SQLEntity
     private let attributes: [NSAttributeDescription]
     private let toOnes: [NSRelationshipDescription]
-    private let toManys: [ToMany]
+    private var toManys: [StoredMembers]
     private let objects: Statement
 
     init(_ entity: SQLEntity, _ schema: SQLSchema, _ connection: Connection, store: String) throws {
@@ -43,7 +39,7 @@ private struct StoredObjectReader {
             guard let relationship = entity.description.relationshipsByName[name],
                 let target = schema.entityIfStored(relationship.destination)
             else { return nil }
-            return ToMany(name: name, members: try connection.prepare(place.membersSQL(target.table)))
+            return try StoredMembers(name, connection.prepare(place.membersSQL(target.table, of: entity)))
         }
         let columns = attributes.compactMap { entity.columns[$0.name]?.name }.map { "t.\($0)" }
         let keys = toOnes.flatMap { relationship in
@@ -55,11 +51,11 @@ private struct StoredObjectReader {
         objects = try connection.prepare("SELECT \(list) FROM \(entity.table) t WHERE t.Z_ENT = \(entity.number) ORDER BY t.Z_PK")
     }
 
-    func forEach(_ body: (StoredObject) throws -> Void) throws {
+    mutating func forEach(_ body: (StoredObject) throws -> Void) throws {
         while try objects.step() { try body(object()) }
     }
 
-    private func object() throws -> StoredObject {
+    private mutating func object() throws -> StoredObject {
         let key = objects.int(0)
         var object = StoredObject(entity: entity.description.name ?? "", id: id(key, entity.number) ?? "", version: objects.int(1))
         var column: Int32 = 2
@@ -71,16 +67,11 @@ private struct StoredObjectReader {
             object.relationships[relationship.name] = .one(id(objects, column))
             column += 2
         }
-        for toMany in toManys { object.relationships[toMany.name] = .many(try members(of: key, toMany)) }
+        for index in toManys.indices {
+            let members = try toManys[index].take(of: key)
+            object.relationships[toManys[index].name] = .many(members.compactMap { id($0.key, $0.entity) })
+        }
         return object
-    }
-
-    private func members(of key: Int64, _ toMany: ToMany) throws -> [String] {
-        defer { toMany.members.resetAndClear() }
-        try toMany.members.bind([.integer(key)])
-        var ids: [String] = []
-        while try toMany.members.step() { if let id = id(toMany.members, 0) { ids.append(id) } }
-        return ids
     }
 
     /// The ID of the object whose key is in a column and its entity in the next.
@@ -93,22 +84,51 @@ private struct StoredObjectReader {
     }
 }
 
+/// The members of a to-many relationship of all objects of an entity, owner by owner as the keys of these grow.
+private struct StoredMembers {
+    let name: String
+    private let statement: Statement
+    /// The owner of the member that comes next.
+    private var owner: Int64?
+
+    init(_ name: String, _ statement: Statement) throws {
+        (self.name, self.statement) = (name, statement)
+        try advance()
+    }
+
+    private mutating func advance() throws { owner = try statement.step() ? statement.int(0) : nil }
+
+    /// - Precondition: the keys of calls grow.
+    mutating func take(of key: Int64) throws -> [(key: Int64, entity: Int)] {
+        var members: [(key: Int64, entity: Int)] = []
+        while let owner, owner <= key {
+            if owner == key { members.append((statement.int(1), Int(truncatingIfNeeded: statement.int(2)))) }
+            try advance()
+        }
+        return members
+    }
+}
+
 extension SQLToMany {
-    /// The statement that gives keys and entities of the members of one owner, in order.
-    fileprivate func membersSQL(_ target: String) -> String {
+    /// The statement that gives keys of an entity's objects with keys and entities of their members, in order.
+    fileprivate func membersSQL(_ target: String, of entity: SQLEntity) -> String {
+        let owners = "(SELECT Z_PK FROM \(entity.table) WHERE Z_ENT = \(entity.number))"
         switch self {
         case .foreignKey(let table, let column, _, let orderColumn):
             let order = orderColumn.map { "\($0), " } ?? ""
-            return "SELECT Z_PK, Z_ENT FROM \(table) WHERE \(column) = ?1 ORDER BY \(order)Z_PK"
+            return "SELECT \(column), Z_PK, Z_ENT FROM \(table) WHERE \(column) IN \(owners) ORDER BY \(column), \(order)Z_PK"
         case .joinTable(let name, let owner, let other, let orderColumn, _):
             let order = orderColumn.map { "j.\($0), " } ?? ""
-            return
-                "SELECT t.Z_PK, t.Z_ENT FROM \(name) j JOIN \(target) t ON t.Z_PK = j.\(other) WHERE j.\(owner) = ?1 ORDER BY \(order)t.Z_PK"
+            return """
+                SELECT j.\(owner), t.Z_PK, t.Z_ENT FROM \(name) j JOIN \(target) t ON t.Z_PK = j.\(other) WHERE j.\(owner) IN \(owners) \
+                ORDER BY j.\(owner), \(order)t.Z_PK
+                """
         case .reflexive(let name, let column, let other, let orderColumn):
             let place = orderColumn ?? "NULL"
             return """
-                SELECT t.Z_PK, t.Z_ENT FROM (SELECT \(other) AS b, \(place) AS p FROM \(name) WHERE \(column) = ?1 \
-                UNION SELECT \(column), \(place) FROM \(name) WHERE \(other) = ?1) j JOIN \(target) t ON t.Z_PK = j.b ORDER BY j.p, t.Z_PK
+                SELECT j.a, t.Z_PK, t.Z_ENT FROM (SELECT \(column) AS a, \(other) AS b, \(place) AS p FROM \(name) \
+                UNION SELECT \(other), \(column), \(place) FROM \(name)) j JOIN \(target) t ON t.Z_PK = j.b \
+                WHERE j.a IN \(owners) ORDER BY j.a, j.p, t.Z_PK
                 """
         }
     }

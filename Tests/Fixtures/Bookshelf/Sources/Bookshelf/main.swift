@@ -29,6 +29,18 @@ let file = Bundle.module.url(forResource: "Library", withExtension: "momd")
 let compiled = file.flatMap { NSManagedObjectModel(contentsOf: $0) }
 print("The resource is the same model: \(compiled?.entityVersionHashesByName == model.entityVersionHashesByName)")
 
+// A model of a single version, which is no bundle, with a fetched property.
+let ledger = NSPersistentContainer(name: "Ledger")
+ledger.persistentStoreDescriptions = [NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))]
+try await ledger.loadPersistentStores()
+let loans = ["Fanny", "Edmund", "Fanny"].map { reader in
+    let loan = Loan(context: ledger.viewContext)
+    loan.reader = reader
+    return loan
+}
+try ledger.viewContext.save()
+print("Other loans of each reader: \(loans.map(\.others.count))")
+
 // A model of another module, with classes in Swift's own types and classes that Xcode wrote.
 let container = NSPersistentContainer(name: "Catalog")
 container.persistentStoreDescriptions = [NSPersistentStoreDescription()]
