@@ -24,4 +24,12 @@ extension Model {
         var writer = ModelWriter(self, parser)
         return Data(try writer.bytes())
     }
+
+    /// The model as the archive that Core Data keeps in a store, where entities have what they inherit as properties of their own.
+    ///
+    /// - Throws: `ModelFormatError` for a predicate or expression that is text.
+    package func cacheArchive() throws -> [UInt8] {
+        var writer = ModelWriter(self, .none, form: .cache)
+        return try writer.bytes()
+    }
 }

@@ -1,6 +1,13 @@
 /// Archives a model with the classes and keys that Apple's compiler writes.
 struct ModelWriter {
+    /// What the archive is for; collections have other classes in a store's copy.
+    enum Form {
+        case file
+        case cache
+    }
+
     let model: Model
+    private let form: Form
     let predicates: PredicateWriter
     var archive = KeyedArchive()
     let root: PropertyListNode
@@ -12,8 +19,9 @@ struct ModelWriter {
     let parents: [String: String]
     private let children: [String: [Model.Entity]]
 
-    init(_ model: Model, _ parser: ModelTextParser) {
+    init(_ model: Model, _ parser: ModelTextParser, form: Form = .file) {
         self.model = model
+        self.form = form
         predicates = PredicateWriter(parser: parser)
         composites = Dictionary(model.composites.map { ($0.name, $0) }) { first, _ in first }
         parents = Dictionary(model.entities.compactMap { entity in entity.parent.map { (entity.name, $0) } }) { first, _ in first }
@@ -31,16 +39,18 @@ struct ModelWriter {
     mutating func bytes() throws -> [UInt8] {
         for entity in model.entities { try write(entity) }
         var keys = [
-            "NSEntities": archive.dictionary(
-                inOrder(model.entities, by: \.name).map { (archive.string($0.name), reference($0.name)) },
-                mutable: true
-            ),
+            "NSEntities": entitiesByName(),
             "NSFetchRequestTemplates": try fetchRequests(),
             "NSVersionIdentifiers": archive.set(model.versionIdentifiers.map { archive.string($0) }),
         ]
         if !model.configurations.isEmpty { keys["NSConfigurations"] = configurations() }
         archive.fill(root, ["NSManagedObjectModel", "NSObject"], keys)
         return archive.bytes(root: root)
+    }
+
+    private mutating func entitiesByName() -> PropertyListNode {
+        let entries = inOrder(model.entities, by: \.name).map { (key: archive.string($0.name), value: reference($0.name)) }
+        return form == .file ? archive.dictionary(entries, mutable: true) : archive.knownKeysDictionary(entries)
     }
 
     func reference(_ entity: String?) -> PropertyListNode { entity.flatMap { entities[$0] } ?? KeyedArchive.null }
@@ -53,7 +63,8 @@ struct ModelWriter {
 
     private mutating func configurations() -> PropertyListNode {
         let entries = inOrder(model.configurations, by: \.name).map { configuration in
-            (archive.string(configuration.name), archive.array(configuration.members.map(reference), mutable: true))
+            let members = configuration.members.map(reference)
+            return (archive.string(configuration.name), form == .file ? archive.array(members, mutable: true) : archive.set(members))
         }
         return archive.dictionary(entries, mutable: true)
     }

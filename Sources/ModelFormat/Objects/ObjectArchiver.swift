@@ -19,7 +19,7 @@ package struct ObjectArchiver {
         guard depth < ObjectUnarchiver.deepest else {
             throw ModelFormatError(nil, "collections are nested too deep, or contain themselves")
         }
-        if let scalar = Self.scalar(value) { return try archive.value(scalar) }
+        if let scalar = Model.Value(scalar: value) { return try archive.value(scalar) }
         switch value {
         case is NSNull: return archive.object(["NSNull", "NSObject"], [:])
         case let list as [Any]: return archive.array(try list.map { try node($0, depth: depth + 1) })
@@ -39,27 +39,5 @@ package struct ObjectArchiver {
         var keys: [String: PropertyListNode] = [:]
         for (index, element) in set.array.enumerated() { keys["NS.object.\(index)"] = try node(element, depth: depth + 1) }
         return archive.object(["NSOrderedSet", "NSObject"], keys)
-    }
-
-    private static func scalar(_ value: Any) -> Model.Value? {
-        switch value {
-        case let decimal as NSDecimalNumber where type(of: value) is AnyClass: .decimal(decimal.decimalValue)
-        case let number as NSNumber where type(of: value) is AnyClass: scalar(number)
-        case let flag as Bool: .bool(flag)
-        case let number as any BinaryInteger: Int64(exactly: number).map(Model.Value.integer) ?? .real(Double(number))
-        case let number as any BinaryFloatingPoint: .real(Double(number))
-        case let number as Decimal: .decimal(number)
-        case let text as String: .string(text)
-        case let date as Date: .date(date.timeIntervalSinceReferenceDate)
-        case let data as Data: .data(data)
-        case let uuid as UUID: .uuid(uuid)
-        case let url as URL: .uri(url.absoluteString)
-        default: nil
-        }
-    }
-
-    private static func scalar(_ number: NSNumber) -> Model.Value {
-        if type(of: number) == type(of: NSNumber(value: true)) { return .bool(number.boolValue) }
-        return "df".utf8.contains(UInt8(bitPattern: number.objCType.pointee)) ? .real(number.doubleValue) : .integer(number.int64Value)
     }
 }

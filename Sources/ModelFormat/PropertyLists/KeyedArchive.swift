@@ -56,6 +56,21 @@ package struct KeyedArchive {
         object(["NSSet", "NSObject"], ["NS.objects": .array(elements)])
     }
 
+    /// A dictionary whose keys are in a table of their own, as Core Data has them for the entities of a model.
+    mutating func knownKeysDictionary(_ entries: [(key: PropertyListNode, value: PropertyListNode)]) -> PropertyListNode {
+        let table = object(
+            ["NSKnownKeysMappingStrategy1", "NSKnownKeysMappingStrategy", "NSObject"],
+            ["keys": array(entries.map(\.key)), "length": .integer(Int64(entries.count)), "version": .integer(1)]
+        )
+        return object(
+            ["NSKnownKeysDictionary1", "NSKnownKeysDictionary", "NSMutableDictionary", "NSDictionary", "NSObject"],
+            [
+                "searchMapping": table, "values": array(entries.map(\.value)),
+                "emptyToken": string("__empty_slot_token_4c24_98dc_ac1e_b773__"), "version": .integer(1),
+            ]
+        )
+    }
+
     package mutating func dictionary(_ entries: [(key: PropertyListNode, value: PropertyListNode)], mutable: Bool = false)
         -> PropertyListNode
     {

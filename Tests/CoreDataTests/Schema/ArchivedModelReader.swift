@@ -16,7 +16,9 @@ enum ArchivedModelReader {
             let isAbstract: Bool
             let modifier: String?
             let constraints: [[String]]
+            /// Those that the parent has not.
             let properties: [Property]
+            let allProperties: [String]
             let indexes: [Index]
         }
         struct Property: Decodable {
@@ -200,6 +202,7 @@ enum ArchivedModelReader {
                 modifier=get(value.get("NSVersionHashModifier")),
                 constraints=[[get(n) for n in t["NS.objects"]] for t in items(value.get("NSUniqueTuples"))],
                 properties=[prop(key, p) for key, p in pairs(value["NSProperties"]) if key not in inherited],
+                allProperties=sorted(key for key, _ in pairs(value["NSProperties"])),
                 indexes=[index(i) for i in items(value.get("NSFetchIndexDescriptions"))])
 
         keys = {}

@@ -1,4 +1,6 @@
 import Foundation
+import ModelFormat
+import Predicates
 import SQLiteDriver
 import Testing
 
@@ -28,11 +30,32 @@ struct ModelCacheTests {
         model.setEntities([sub], forConfigurationName: "Local")
         model.freeze()
 
-        let read = ArchivedModelReader.model(from: try ArchivedModelReader.archive(in: ModelCache.content(of: model)))
+        let archive = try ArchivedModelReader.archive(in: try ModelCache.content(of: model))
+        #expect(archive.entities.map(\.allProperties) == [["größe", "sub"], ["bases", "data", "größe", "sub"]])
+        let read = ArchivedModelReader.model(from: archive)
         #expect(read.entityVersionHashesByName == model.entityVersionHashesByName)
         #expect(read.versionIdentifiers == model.versionIdentifiers)
         let index = try #require(read.entitiesByName["Base"]?.indexes.first)
         #expect(index.name == "bySize" && index.elements.map(\.isAscending) == [false])
+    }
+
+    // Read by the reader of model files, which knows expressions.
+    @Test("has expressions and conditions of indexes")
+    func expressions() throws {
+        let (base, sub) = (NSEntityDescription("Base", attribute("width", .integer64)), NSEntityDescription("Sub"))
+        base.subentities = [sub]
+        let twice = NSExpressionDescription()
+        (twice.name, twice.expression, twice.expressionResultType) = ("twice", NSExpression(format: "width * 2"), .integer64AttributeType)
+        let index = NSFetchIndexDescription(name: "i", elements: [.init(property: twice, collationType: .binary)])
+        index.partialIndexPredicate = NSPredicate(format: "width > 3")
+        base.indexes = [index]
+        let content = try ModelCache.content(of: NSManagedObjectModel(base, sub).frozen())
+        let read = try Model(archive: ArchivedModelReader.inflated(content))
+        let element = try #require(read.entities[0].indexes[0].elements.first)
+        #expect(try element.expression.map(Predicates.NSExpression.make)?.description == "width * 2")
+        #expect(element.expressionType == .integer64)
+        #expect(read.entities[0].indexes[0].partialPredicate?.format == "width > 3")
+        #expect(read.entities.map(\.name) == ["Base", "Sub"] && read.entities[1].parent == "Base")
     }
 
     @Test("survives defaults of every kind, and hundreds of properties")
@@ -40,6 +63,7 @@ struct ModelCacheTests {
         let entity = NSEntityDescription("Wide")
         let values: [Any] = [
             "text", 5, true, 2.5, Date(timeIntervalSinceReferenceDate: 1), Data([1, 2]), UUID(), NSNumber(value: 1), NSNull(),
+            Decimal(1.5), NSDecimalNumber(value: 2), URL(fileURLWithPath: "/"), [1, 2], NSObject(),
         ]
         entity.properties = (0..<900).map { number in
             let made = attribute("property\(number)")
@@ -48,7 +72,7 @@ struct ModelCacheTests {
             return made
         }
         let model = NSManagedObjectModel(entity).frozen()
-        let content = ModelCache.content(of: model)
+        let content = try ModelCache.content(of: model)
         // More than one block of the stream.
         #expect(content.count > 0xffff)
         let read = ArchivedModelReader.model(from: try ArchivedModelReader.archive(in: content))

@@ -44,7 +44,8 @@ extension Model.Predicate.Comparison {
 }
 
 extension Model.Expression {
-    fileprivate init(_ expression: NSExpression) throws {
+    /// - Throws: as for predicates.
+    init(_ expression: NSExpression) throws {
         switch expression.tree {
         case .constant(let value): self = .constant(try Self.constant(value))
         case .evaluatedObject: self = .evaluatedObject
@@ -67,17 +68,9 @@ extension Model.Expression {
     }
 
     private static func constant(_ value: Any?) throws -> Model.Value? {
-        switch value {
-        case nil, is NSNull: return nil
-        case let text as String: return .string(text)
-        case let flag as Bool where type(of: flag) == Bool.self && !(value is Int): return .bool(flag)
-        case let number as NSDecimalNumber: return .decimal(number.decimalValue)
-        case let number as any BinaryInteger: return .integer(Int64(clamping: number))
-        case let number as Double: return .real(number)
-        case let date as Date: return .date(date.timeIntervalSinceReferenceDate)
-        case let elements as [Any]: return .array(try elements.compactMap(constant))
-        default: throw ModelFormatError(nil, "the constant \(value.map { "\($0)" } ?? "nil") has no place in a compiled model")
-        }
+        guard let value, !(value is NSNull) else { return nil }
+        if let known = Model.Value(of: value) { return known }
+        throw ModelFormatError(nil, "the constant \(value) has no place in a compiled model")
     }
 
     /// A key path that ends in a collection operator as the function that it stands for, which is what compilers write.

@@ -1,21 +1,22 @@
+import ModelFormat
 import SQLiteDriver
 
 /// The row of `Z_MODELCACHE`: the store's own copy of its model, from which Apple's Core Data can migrate it.
 enum ModelCache {
     /// Writes the model in place of the one that is there. The model must be frozen.
     ///
-    /// Left out of the copy: validation predicates, fetched properties, partial indexes' predicates, and default values other than
-    /// numbers, texts, dates, data and UUIDs. None of them is part of a version hash.
+    /// Left out of the copy: validation predicates, fetch requests and fetched properties, and what a file has no form for. None of them is part
+    /// of a version hash.
     static func write(_ model: NSManagedObjectModel, to connection: Connection) throws {
         try connection.execute("DELETE FROM Z_MODELCACHE")
         let statement = try connection.cached("INSERT INTO Z_MODELCACHE(Z_CONTENT) VALUES(?1)")
         defer { statement.resetAndClear() }
-        try statement.bind([.blob(content(of: model))])
+        try statement.bind([.blob(try content(of: model))])
         try statement.run()
     }
 
     /// The archive as a raw DEFLATE stream.
-    static func content(of model: NSManagedObjectModel) -> [UInt8] { storedDeflate(ModelArchive.bytes(of: model)) }
+    static func content(of model: NSManagedObjectModel) throws -> [UInt8] { storedDeflate(try Model(cached: model).cacheArchive()) }
 
     /// A DEFLATE stream (RFC 1951) of stored blocks: valid for every reader, though not smaller.
     static func storedDeflate(_ bytes: [UInt8]) -> [UInt8] {
