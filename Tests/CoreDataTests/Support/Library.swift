@@ -50,6 +50,13 @@ final class Library {
         return context
     }
 
+    func savedBook(_ title: String = "T") throws -> Book {
+        let book = Book(context: context)
+        book.title = title
+        try context.save()
+        return book
+    }
+
     /// The statements that `body` runs.
     func statements(_ body: () throws -> Void) rethrows -> [String] { try store.counter.recording(body) }
 
