@@ -32,7 +32,7 @@ final class Stage {
     }
 
     /// What the `sqlite3` command reads from the file.
-    func sql(_ query: String) throws -> String { try Shell.sqlite(url, query) }
+    func sql(_ query: String) throws -> String { try Child.sqlite(url, query) }
 }
 
 extension NSManagedObjectContext {

@@ -64,16 +64,9 @@ enum ArchivedModelReader {
             let (script, input) = (folder.appendingPathComponent("read.py"), folder.appendingPathComponent("content"))
             try Data(program.utf8).write(to: script)
             try Data(content).write(to: input)
-            let process = Process()
-            let pipe = Pipe()
-            process.executableURL = URL(fileURLWithPath: try #require(python))
-            process.arguments = [script.path, input.path]
-            process.standardOutput = pipe
-            try process.run()
-            let output = pipe.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            try #require(process.terminationStatus == 0, "python3 could not read the archive.")
-            return output
+            let read = try Child.run(#require(python), [script.path, input.path])
+            try #require(read.status == 0, "python3 could not read the archive.")
+            return read.data
         }
     }
 

@@ -26,11 +26,11 @@ struct FailingSaveTests {
             }
             cocoaError(640) { try context.save() }
             #expect(tags.allSatisfy { $0.isInserted && $0.objectID.isTemporaryID })
-            #expect(try Shell.sqlite(folder.file(), "PRAGMA integrity_check; SELECT COUNT(*) FROM ZTAG") == "ok\n1")
+            #expect(try Child.sqlite(folder.file(), "PRAGMA integrity_check; SELECT COUNT(*) FROM ZTAG") == "ok\n1")
             try FileManager.default.removeItem(at: filler)
             try context.save()
             #expect(tags.allSatisfy { !$0.hasChanges && !$0.objectID.isTemporaryID })
-            #expect(try Shell.sqlite(folder.file(), "PRAGMA integrity_check; SELECT COUNT(*) FROM ZTAG") == "ok\n2001")
+            #expect(try Child.sqlite(folder.file(), "PRAGMA integrity_check; SELECT COUNT(*) FROM ZTAG") == "ok\n2001")
             try stack.close()
         }
     }
@@ -165,12 +165,12 @@ struct FailingSaveTests {
         }
         let context = try Stack(url).newContext()
         let labels = try context.labels()
-        #expect(try Shell.sqlite(url, "PRAGMA integrity_check") == "ok")
+        #expect(try Child.sqlite(url, "PRAGMA integrity_check") == "ok")
         #expect(Set(Dictionary(grouping: labels) { $0 }.values.map(\.count)).isSubset(of: [120]))
         // => Keys go on after the highest that is in use.
         let tag = Tag(context: context)
         try context.save()
-        #expect(try Shell.sqlite(url, "SELECT MAX(Z_PK) = \(labels.count + 1) FROM ZTAG") == "1", "\(tag)")
+        #expect(try Child.sqlite(url, "SELECT MAX(Z_PK) = \(labels.count + 1) FROM ZTAG") == "1", "\(tag)")
     }
 
     @Test("keeps the places that it gave in ordered relationships, and what comes later goes behind", arguments: StoreKind.allCases)

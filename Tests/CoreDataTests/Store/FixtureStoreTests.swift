@@ -39,7 +39,7 @@ struct FixtureStoreTests {
             let model = stack.coordinator.managedObjectModel
             for entity in model.entities.filter({ !$0.isAbstract && $0.properties.allSatisfy(Self.isEasy) }) {
                 let root = entity.rootEntity.name ?? ""
-                let highest = { try Shell.sqlite(url, "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = '\(root)'") }
+                let highest = { try Child.sqlite(url, "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = '\(root)'") }
                 let before = try #require(Int64(try highest()))
                 let object = NSEntityDescription.insertNewObject(forEntityName: entity.name ?? "", into: context)
                 try context.save()
@@ -48,7 +48,7 @@ struct FixtureStoreTests {
                 #expect(try stack.newContext().existingObject(with: object.objectID).entity === entity)
             }
             try stack.close()
-            #expect(try Shell.sqlite(url, "PRAGMA integrity_check") == "ok")
+            #expect(try Child.sqlite(url, "PRAGMA integrity_check") == "ok")
             let again = try Stack(url, try #require(Self.copy(of: model)))
             #expect(try again.newContext().fetch(NSFetchRequest<NSManagedObject>(entityName: model.entities[0].name ?? "")).count >= 0)
         }
