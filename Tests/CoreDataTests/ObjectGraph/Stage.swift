@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// A store of any model in a temporary folder, and one context on it.
@@ -11,7 +12,7 @@ final class Stage {
 
     init(_ makeEntities: @escaping () -> [NSEntityDescription]) throws {
         folder = try TemporaryFolder()
-        url = folder.file()
+        url = folder.store
         makeModel = {
             let model = NSManagedObjectModel()
             model.entities = makeEntities()

@@ -1,10 +1,11 @@
 import Foundation
 import SQLiteDriver
+import TestSupport
 import Testing
 
 @testable import CoreData
 
-@Suite("A store that Apple's Core Data wrote", .enabled(if: Fixtures.areThere, Fixtures.whyNot))
+@Suite("A store that Apple's Core Data wrote", .enabled(if: Fixtures.areThere, "\(Fixtures.whyNot)"))
 struct FixtureStoreTests {
     static let stores = [
         ("samplemodel/SampleModel_V1.sqlite", "samplemodel/SampleModel.xcdatamodeld"),
@@ -65,15 +66,12 @@ struct FixtureStoreTests {
     private func withStack(_ store: String, _ bundle: String, _ body: (Stack, URL) throws -> Void) throws {
         let model = try Fixtures.withStore(store) { try Fixtures.model(in: bundle, of: $0) }
         let folder = try TemporaryFolder()
-        let source = try Fixtures.url(store)
-        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: source.path + suffix) {
-            try FileManager.default.copyItem(atPath: source.path + suffix, toPath: folder.file().path + suffix)
-        }
-        try body(try Stack(folder.file(), model), folder.file())
+        try Fixtures.copyStore(store, to: folder.store)
+        try body(try Stack(folder.store, model), folder.store)
     }
 
     private static func golden(_ store: String) throws -> [String: [String: Any]] {
-        let data = try Data(contentsOf: Fixtures.url(store + ".golden.json"))
+        let data = try Fixtures.data(store + ".golden.json")
         let json = try JSONSerialization.jsonObject(with: data) as? [String: Any]
         return try #require(json?["entities"] as? [String: [String: Any]])
     }

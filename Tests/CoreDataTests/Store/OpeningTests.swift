@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteDriver
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -12,7 +13,7 @@ struct OpeningTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        url = folder.file()
+        url = folder.store
     }
 
     @Test("makes a new database with Core Data's schema, pages, vacuum and journal mode", arguments: StoreKind.allCases)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -12,7 +13,7 @@ struct ReadOnlyStoreTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        url = folder.file()
+        url = folder.store
     }
 
     @Test("is read, and its bytes stay what they are")
