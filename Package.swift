@@ -89,7 +89,7 @@ let package = Package(
         .target(name: "CoreDataStack", dependencies: ["CoreData"], swiftSettings: strict),
         .testTarget(
             name: "CoreDataStackTests",
-            dependencies: ["CoreDataStack", "CoreData", "SQLiteDriver", "StackProgram"],
+            dependencies: ["CoreDataStack", "CoreData", "SQLiteDriver", "StackProgram", "TestSupport"],
             swiftSettings: strict
         ),
         .executableTarget(
