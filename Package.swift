@@ -19,6 +19,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
     targets: [
+        // What several suites of tests need.
+        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CShims"),
         .target(name: "SQLiteDriver", dependencies: ["CSQLite", "CShims"], swiftSettings: strict),
@@ -26,9 +28,13 @@ let package = Package(
         .target(name: "Predicates", dependencies: ["CShims"], swiftSettings: strict),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "SQLiteDriver"], swiftSettings: strict),
         .target(name: "ModelFormat", swiftSettings: strict),
-        .testTarget(name: "ModelFormatTests", dependencies: ["ModelFormat"], swiftSettings: strict),
+        .testTarget(name: "ModelFormatTests", dependencies: ["ModelFormat", "TestSupport"], swiftSettings: strict),
         .target(name: "ModelTools", dependencies: ["ModelFormat"], swiftSettings: strict),
-        .testTarget(name: "ModelToolsTests", dependencies: ["ModelTools", "ModelFormat", "CoreData"], swiftSettings: strict),
+        .testTarget(
+            name: "ModelToolsTests",
+            dependencies: ["ModelTools", "ModelFormat", "CoreData", "TestSupport"],
+            swiftSettings: strict
+        ),
         .target(
             name: "CoreData",
             dependencies: [
@@ -41,7 +47,7 @@ let package = Package(
             name: "CoreDataTests",
             dependencies: [
                 "CoreData", "ModelFormat", "ModelReaders", "Predicates", "SQLiteDriver", "MainQueueExercise", "AsyncMainProgram",
-                "SyncMainProgram",
+                "SyncMainProgram", "TestSupport",
             ],
             swiftSettings: strict
         ),
@@ -76,14 +82,14 @@ let package = Package(
         ),
         .testTarget(
             name: "CoreDataCommandTests",
-            dependencies: ["CoreDataCommand", "CoreData", "ModelFormat", "SQLiteDriver"],
+            dependencies: ["CoreDataCommand", "CoreData", "ModelFormat", "SQLiteDriver", "TestSupport"],
             swiftSettings: strict
         ),
-        .testTarget(name: "GettingStartedTests", swiftSettings: strict),
+        .testTarget(name: "GettingStartedTests", dependencies: ["TestSupport"], swiftSettings: strict),
         .target(name: "CoreDataStack", dependencies: ["CoreData"], swiftSettings: strict),
         .testTarget(
             name: "CoreDataStackTests",
-            dependencies: ["CoreDataStack", "CoreData", "SQLiteDriver", "StackProgram"],
+            dependencies: ["CoreDataStack", "CoreData", "SQLiteDriver", "StackProgram", "TestSupport"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -95,7 +101,7 @@ let package = Package(
         // The programs of articles that are older than Swift 6.
         .testTarget(
             name: "SeedTests",
-            dependencies: ["CoreData", "CoreDataStack"],
+            dependencies: ["CoreData", "CoreDataStack", "TestSupport"],
             resources: [.copy("DataModel.xcdatamodeld")],
             swiftSettings: strict + [.swiftLanguageMode(.v5)]
         ),
@@ -111,7 +117,9 @@ let package = Package(
         ),
         .testTarget(
             name: "WordNetTests",
-            dependencies: ["WordNetData", "WordNetStore", "wordnet", "CoreData", "SQLiteDriver", "ModelFormat", "ModelTools"],
+            dependencies: [
+                "WordNetData", "WordNetStore", "wordnet", "CoreData", "SQLiteDriver", "ModelFormat", "ModelTools", "TestSupport",
+            ],
             swiftSettings: strict
         ),
     ]

@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("coredata store, on stores that Apple's Core Data wrote", .enabled(if: Fixtures.areThere, Fixtures.whyNot))
+@Suite("coredata store, on stores that Apple's Core Data wrote", .enabled(if: Fixtures.areThere, "\(Fixtures.whyNot)"))
 struct GoldenTests {
     /// A store, and the version of the model that it was written with.
     static let stores = [
@@ -69,11 +70,8 @@ struct GoldenTests {
         return "\(value["bytes"] ?? "?") bytes"
     }
 
-    /// NB: a store is copied with its log, because opening it would change the files beside it.
     private static func copy(_ store: String, to folder: TemporaryFolder) throws -> String {
-        for suffix in ["", "-wal"] where try FileManager.default.fileExists(atPath: Fixtures.url(store + suffix).path) {
-            try FileManager.default.copyItem(at: Fixtures.url(store + suffix), to: folder.file("store.sqlite" + suffix))
-        }
-        return folder.path("store.sqlite")
+        try Fixtures.copyStore(store, to: folder.store)
+        return folder.store.path
     }
 }

@@ -1,17 +1,16 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The guide to models")
 struct GuideTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
     private let guide: String
 
-    init() throws { guide = try String(contentsOf: Self.root.appendingPathComponent("docs/guides/Models.md"), encoding: .utf8) }
+    init() throws { guide = try String(contentsOf: Places.package.appendingPathComponent("docs/guides/Models.md"), encoding: .utf8) }
 
     @Test("shows Swift that the example package has, which is built in these tests")
     func isCompiled() throws {
-        let example = Self.root.appendingPathComponent("Tests/Fixtures/Bookshelf")
+        let example = Places.package.appendingPathComponent("Tests/Fixtures/Bookshelf")
         let files = try #require(FileManager.default.enumerator(at: example, includingPropertiesForKeys: nil)).compactMap { $0 as? URL }
         let sources = try files.filter { $0.pathExtension == "swift" }.map { try String(contentsOf: $0, encoding: .utf8) }
         let shown = guide.components(separatedBy: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "\n```").first }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The build tool plugin")
@@ -15,8 +16,8 @@ struct PluginTests {
     func bookshelf() async throws {
         let folder = try TemporaryFolder()
         let example = folder.file("Bookshelf")
-        try FileManager.default.copyItem(at: Self.root.appendingPathComponent("Tests/Fixtures/Bookshelf"), to: example)
-        try replace("\"../../..\"", with: "\"\(Self.root.path)\"", in: example.appendingPathComponent("Package.swift"))
+        try FileManager.default.copyItem(at: Places.package.appendingPathComponent("Tests/Fixtures/Bookshelf"), to: example)
+        try replace("\"../../..\"", with: "\"\(Places.package.path)\"", in: example.appendingPathComponent("Package.swift"))
         try await expectOutput(of: example)
         // NB: the first build makes the tool, and the second one sees that it is new.
         try await expectOutput(of: example)
@@ -55,7 +56,7 @@ struct PluginTests {
 
     /// The dependencies are built once for all runs of this test.
     private func run(_ example: URL) async throws -> Run {
-        let scratch = Self.root.appendingPathComponent(".build/examples").path
+        let scratch = Places.package.appendingPathComponent(".build/examples").path
         let arguments = ["swift", "run", "--package-path", example.path, "--scratch-path", scratch]
         return try await Run(URL(fileURLWithPath: "/usr/bin/env"), arguments)
     }
@@ -65,7 +66,4 @@ struct PluginTests {
         try #require(old.contains(text))
         try Data(old.replacingOccurrences(of: text, with: other).utf8).write(to: url)
     }
-
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
 }

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import SQLiteDriver
+import TestSupport
 import Testing
 
 @Suite("coredata store")

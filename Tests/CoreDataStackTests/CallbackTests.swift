@@ -97,9 +97,8 @@ struct CallbackTests {
     )
     func others(_ queue: DispatchQueue?) async throws {
         let bench = try await Bench(.file)
-        let folder = bench.folder
         let model = NoteModel.make()
-        let (good, bad) = (folder.appendingPathComponent("x/Good.sqlite"), bench.url.appendingPathComponent("below a file/Bad.sqlite"))
+        let (good, bad) = (bench.folder.file("x/Good.sqlite"), bench.url.appendingPathComponent("below a file/Bad.sqlite"))
         for url in [good, bad] {
             let answers = Answers(queue)
             CoreDataStack.constructSQLiteStack(model: model, at: url, on: queue) { answers.add($0) }

@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataStack
 import Foundation
+import TestSupport
 import Testing
 
 private final class NoteContainer: NSPersistentContainer, @unchecked Sendable {
@@ -11,19 +12,20 @@ private struct Refusal: Error {}
 
 @Suite("A container from a configurator")
 struct ConfiguratorTests {
-    private let folder = Bench.folder()
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
 
     @Test("is of the type that is expected, on a file whose folders are made")
     func file() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let configurator = SQLitePersistentStoreDescriptionConfigurator(
-            directory: folder.appendingPathComponent("not there"),
+            directory: folder.file("not there"),
             name: "Zettel 📝"
         )
         let container: NoteContainer = try .makePersistentContainer(named: "Z", for: NoteModel.make(), configurator: configurator)
         #expect(container.name == "Z" && container.persistentStoreCoordinator.persistentStores.isEmpty)
         try await container.loadPersistentStores()
-        let url = folder.appendingPathComponent("not there/Zettel 📝/Zettel 📝.sqlite")
+        let url = folder.file("not there/Zettel 📝/Zettel 📝.sqlite")
         #expect(container.persistentStoreCoordinator.persistentStores.map(\.url) == [url])
         #expect(FileManager.default.fileExists(atPath: url.path))
     }
@@ -68,16 +70,15 @@ struct ConfiguratorTests {
         #expect(throws: Refusal.self) {
             let _: NoteContainer = try .makePersistentContainer(named: "N", for: NoteModel.make(), configurator: Refusing())
         }
-        try Data("a file".utf8).write(to: folder)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = try folder.write("a file", to: "file")
         #expect(throws: CocoaError.self) {
             let _: NoteContainer = try .makePersistentContainer(
                 named: "N",
                 for: NoteModel.make(),
-                configurator: SQLitePersistentStoreDescriptionConfigurator(directory: folder, name: "N")
+                configurator: SQLitePersistentStoreDescriptionConfigurator(directory: file, name: "N")
             )
         }
-        #expect(try Data(contentsOf: folder) == Data("a file".utf8))
+        #expect(try Data(contentsOf: file) == Data("a file".utf8))
     }
 
     @Test("is described by several configurators, one after the other")

@@ -1,13 +1,13 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("A stack that is told no place")
 struct DefaultPlaceTests {
     @Test("is in the program's folder below XDG_DATA_HOME, which is made, and is found there again")
     func dataHome() throws {
-        let home = Bench.folder()
-        defer { try? FileManager.default.removeItem(at: home) }
-        let data = home.appendingPathComponent("not there/ü yet")
+        let home = try TemporaryFolder()
+        let data = home.file("not there/ü yet")
         for _ in 0..<2 {
             #expect(try place(["XDG_DATA_HOME": data.path]) == [data.path + "/StackProgram/Model.sqlite"])
         }
@@ -16,17 +16,14 @@ struct DefaultPlaceTests {
 
     @Test("is below ~/.local/share where that variable is empty, or no absolute path", arguments: ["", "relative/path"])
     func home(_ value: String) throws {
-        let home = Bench.folder()
-        try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: home) }
-        #expect(try place(["XDG_DATA_HOME": value, "HOME": home.path]) == [home.path + "/.local/share/StackProgram/Model.sqlite"])
+        let home = try TemporaryFolder()
+        #expect(try place(["XDG_DATA_HOME": value, "HOME": home.url.path]) == [home.url.path + "/.local/share/StackProgram/Model.sqlite"])
     }
 
     @Test("cannot be made where the folder cannot, and says so")
     func notAFolder() throws {
-        let file = Bench.folder()
-        try Data("a file".utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
+        let folder = try TemporaryFolder()
+        let file = try folder.write("a file", to: "file")
         let said = try place(["XDG_DATA_HOME": file.path])
         #expect(said.count == 1 && said[0].hasPrefix("unableToCreateStore(at: "), "\(said)")
         #expect(said[0].contains("StackProgram/Model.sqlite"))

@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataStack
 import Foundation
+import TestSupport
 import Testing
 
 // docs/guides/ThreeLayerStack.md shows what stands between the markers, literally.
@@ -64,26 +65,23 @@ private func makeStack(_ model: NSManagedObjectModel, _ url: URL) async throws -
 
 @Suite("The guide to the stack")
 struct GuideTests {
-    private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
     @Test("shows what is compiled here, and README's snippet is one of it")
     func isCompiled() throws {
-        let guide = try String(contentsOf: root.appendingPathComponent("docs/guides/ThreeLayerStack.md"), encoding: .utf8)
+        let guide = try String(contentsOf: Places.package.appendingPathComponent("docs/guides/ThreeLayerStack.md"), encoding: .utf8)
         let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
         let compiled = source.components(separatedBy: "// snippet\n").dropFirst()
             .compactMap { $0.components(separatedBy: "// end of snippet").first?.trimmingCharacters(in: .whitespacesAndNewlines) }
         let shown = guide.components(separatedBy: "```swift\n").dropFirst()
             .compactMap { $0.components(separatedBy: "\n```").first }
         #expect(Set(shown) == Set(compiled))
-        let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        let readme = try String(contentsOf: Places.package.appendingPathComponent("README.md"), encoding: .utf8)
         #expect(readme.contains("```swift\nimport CoreDataStack\n\n" + compiled[compiled.startIndex + 1] + "\n```"))
     }
 
     @Test("does what it says")
     func works() async throws {
-        let folder = Bench.folder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let stack = try await makeStack(NoteModel.make(), folder.appendingPathComponent("Guide.sqlite"))
+        let folder = try TemporaryFolder()
+        let stack = try await makeStack(NoteModel.make(), folder.file("Guide.sqlite"))
         let (main, errors) = (stack.mainQueueContext, logErrors(of: stack))
         defer { errors.cancel() }
         try await add("first", to: stack)

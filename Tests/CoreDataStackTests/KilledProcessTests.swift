@@ -2,6 +2,7 @@ import CoreData
 import CoreDataStack
 import Foundation
 import SQLiteDriver
+import TestSupport
 import Testing
 
 @Suite("A process that is killed", .timeLimit(.minutes(20)))
@@ -12,7 +13,7 @@ struct KilledProcessTests {
     // => Every group that was said to be done is in the file, with its five members and counted. None is there by halves.
     @Test("while it saves through a stack has saved what was reported as done, and nothing by halves")
     func saving() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         var random = SystemRandomNumberGenerator()
         var done = -1
         for kill in 0..<Self.kills {
@@ -37,7 +38,7 @@ struct KilledProcessTests {
         var statements = 0
         var outcomes: Set<Int64> = []
         while true {
-            let folder = try Folder()
+            let folder = try TemporaryFolder()
             let process = try OtherProcess(program: "StackProgram", ["reset", folder.store.path], environment: ["COREDATA_SQLDEBUG": "1"])
             while let line = process.line(), line != "full" {}
             statements += 1
@@ -56,7 +57,7 @@ struct KilledProcessTests {
 
     @Test("again and again while it resets leaves a file that a stack can use", arguments: 0..<3)
     func resettingAgain(_: Int) async throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         var random = SystemRandomNumberGenerator()
         for kill in 0..<15 {
             let process = try OtherProcess(program: "StackProgram", ["reset", folder.store.path])
@@ -74,13 +75,6 @@ struct KilledProcessTests {
 }
 
 extension KilledProcessTests {
-    private final class Folder {
-        let url = Bench.folder()
-        var store: URL { url.appendingPathComponent("Store.sqlite") }
-        init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
-        deinit { try? FileManager.default.removeItem(at: url) }
-    }
-
     /// Passes some time: the moment is what a kill is tried at, nobody waits for anything.
     private static func spin(_ microseconds: Int) {
         let end = DispatchTime.now() + .microseconds(microseconds)

@@ -1,5 +1,6 @@
 import CoreDataStack
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -10,7 +11,7 @@ struct LeakTests {
     // => With the last reference to stack and contexts everything is gone: stack, contexts, coordinators, stores, objects, rows.
     @Test("stack, contexts, coordinators, stores, objects and rows", arguments: StackKind.allCases, [false, true])
     func everything(_ kind: StackKind, resets: Bool) async throws {
-        let place = Place()
+        let place = try TemporaryFolder()
         let left = try await use(place, kind, resets: resets)
         try await untilGone(left)
     }
@@ -113,16 +114,11 @@ struct LeakTests {
 }
 
 extension LeakTests {
-    private final class Place: Sendable {
-        let url = Bench.folder().appendingPathComponent("Store.sqlite")
-        deinit { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
-    }
-
-    private func use(_ place: Place, _ kind: StackKind, resets: Bool) async throws -> Leftovers {
+    private func use(_ place: TemporaryFolder, _ kind: StackKind, resets: Bool) async throws -> Leftovers {
         let left = Leftovers()
         let stack =
             switch kind {
-            case .file: try await CoreDataStack.constructSQLiteStack(model: NoteModel.make(), at: place.url)
+            case .file: try await CoreDataStack.constructSQLiteStack(model: NoteModel.make(), at: place.store)
             case .memory: try CoreDataStack.constructInMemoryStack(model: NoteModel.make())
             }
         left.add(stack)

@@ -1,19 +1,20 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// A bundle with the source of the model of notes, as SwiftPM puts one beside an executable.
 final class ModelFiles {
+    private let home: TemporaryFolder
     let folder: URL
 
     /// - Parameter name: that of the model; nil for a bundle without one.
     init(_ name: String?) throws {
-        folder = Bench.folder().appendingPathExtension("resources")
+        home = try TemporaryFolder()
+        folder = home.file("Notes_Target.resources")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         if let name { try Self.write(to: folder.appendingPathComponent("\(name).xcdatamodeld/\(name).xcdatamodel")) }
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     var bundle: Bundle { get throws { try #require(Bundle(url: folder)) } }
 

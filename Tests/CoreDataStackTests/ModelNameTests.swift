@@ -1,18 +1,20 @@
 import CoreData
 import CoreDataStack
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("A stack for a model's name")
 struct ModelNameTests {
-    private let folder = Bench.folder()
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
 
     @Test("is made with the model of that name, in every form", arguments: ["Notes", "Zettel & Käse 📝"])
     func found(_ name: String) async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let files = try ModelFiles(name)
         let bundle = try files.bundle
-        let url = folder.appendingPathComponent("a/Store.sqlite")
+        let url = folder.file("a/Store.sqlite")
         let stack = try await CoreDataStack.constructSQLiteStack(modelName: name, in: bundle, at: url)
         let worker = stack.newChildContext()
         await worker.perform { _ = worker.insertNote("kept", 3) }
@@ -25,12 +27,11 @@ struct ModelNameTests {
 
     @Test("is made with the model that generated sources have registered, where no bundle is told")
     func registered() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let (name, model) = ("Registered \(UUID())", NoteModel.make())
         NSManagedObjectModel.register(name) { model }
         let stacks = [
             try CoreDataStack.constructInMemoryStack(modelName: name),
-            try await CoreDataStack.constructSQLiteStack(modelName: name, at: folder.appendingPathComponent("Store.sqlite")),
+            try await CoreDataStack.constructSQLiteStack(modelName: name, at: folder.file("Store.sqlite")),
         ]
         #expect(stacks.allSatisfy { $0.privateQueueContext.persistentStoreCoordinator?.managedObjectModel === model })
         let bundle = try ModelFiles(nil).bundle
@@ -44,7 +45,7 @@ struct ModelNameTests {
         let files = try ModelFiles("Notes")
         try Data("no model".utf8).write(to: files.folder.appendingPathComponent("Broken.mom"))
         let bundle = try files.bundle
-        let url = folder.appendingPathComponent("a/Store.sqlite")
+        let url = folder.file("a/Store.sqlite")
         for (name, code) in [("Nothing", CocoaError.Code.fileReadNoSuchFile), ("Broken", .fileReadCorruptFile), ("", .fileReadNoSuchFile)] {
             let errors = [
                 await #expect(throws: CocoaError.self) {
@@ -58,7 +59,7 @@ struct ModelNameTests {
             #expect(errors.map(\.?.code) == [code, code, code])
             #expect(errors.allSatisfy { $0?.localizedDescription.contains(files.folder.lastPathComponent) == true })
         }
-        #expect(!FileManager.default.fileExists(atPath: folder.path))
+        #expect(try folder.contents().isEmpty)
     }
 
     @Test("answers on the queue asked for, failures too")
@@ -78,16 +79,15 @@ struct ModelNameTests {
     // => The store has the model's name, in the default place.
     @Test("is in a file of that name where no place is told")
     func defaultPlace() throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let (name, environment) = ("Model \(UUID())", ["XDG_DATA_HOME": folder.path])
+        let (name, environment) = ("Model \(UUID())", ["XDG_DATA_HOME": folder.url.path])
         let program = try OtherProcess(program: "StackProgram", ["place", name], environment: environment)
         let missing = program.rest()
         #expect(missing.last?.contains("There is no model named") == true, "\(missing)")
-        let model = OtherProcess.folder.appendingPathComponent("\(name).xcdatamodel")
+        let model = Places.products.appendingPathComponent("\(name).xcdatamodel")
         defer { try? FileManager.default.removeItem(at: model) }
         try ModelFiles.write(to: model)
         let said = try OtherProcess(program: "StackProgram", ["place", name], environment: environment).rest()
-        #expect(said == ["\(folder.path)/StackProgram/\(name).sqlite"])
+        #expect(said == ["\(folder.url.path)/StackProgram/\(name).sqlite"])
     }
 
     private func constructed(_ construct: (@escaping CoreDataStack.SetupCallback) -> Void) async throws -> CoreDataStack {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Another process, which does as it is told by lines, and answers in lines.
@@ -23,15 +24,9 @@ final class OtherProcess {
         process.waitUntilExit()
     }
 
-    /// A program of this package: the build puts them beside the tests.
+    /// A program of this package.
     convenience init(program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
-        try self.init(Self.folder.appendingPathComponent(program).path, arguments, environment: environment)
-    }
-
-    /// Where the programs of this package are.
-    static var folder: URL {
-        let tests = CommandLine.arguments.map { URL(fileURLWithPath: $0) }.first { $0.path.hasSuffix(".xctest") }
-        return (tests ?? Bundle.main.bundleURL).deletingLastPathComponent()
+        try self.init(Places.products.appendingPathComponent(program).path, arguments, environment: environment)
     }
 
     func tell(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8)) }

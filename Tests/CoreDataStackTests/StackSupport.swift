@@ -1,5 +1,6 @@
 import CoreDataStack
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -72,15 +73,13 @@ enum StackKind: CaseIterable, Sendable { case file, memory }
 
 /// A stack in a place of its own, and readers that see nothing but its store.
 final class Bench: Sendable {
-    let folder: URL
+    let folder: TemporaryFolder
     let url: URL
     let stack: CoreDataStack
-    /// Who has made the file.
-    private let maker: Bench?
 
     /// A second stack on the file of another.
     init(opening maker: Bench) async throws {
-        (folder, url, self.maker) = (maker.folder, maker.url, maker)
+        (folder, url) = (maker.folder, maker.url)
         stack = try await CoreDataStack.constructSQLiteStack(model: maker.stack.managedObjectModel, at: url)
     }
 
@@ -89,21 +88,13 @@ final class Bench: Sendable {
         model: NSManagedObjectModel = NoteModel.make(),
         options: [AnyHashable: Any]? = NSPersistentStoreCoordinator.stockSQLiteStoreOptions
     ) async throws {
-        maker = nil
-        folder = Self.folder()
-        url = folder.appendingPathComponent("a b/ü/Store.sqlite")
+        folder = try TemporaryFolder()
+        url = folder.file("a b/ü/Store.sqlite")
         switch kind {
         case .file: stack = try await CoreDataStack.constructSQLiteStack(model: model, at: url, persistentStoreOptions: options)
         case .memory: stack = try CoreDataStack.constructInMemoryStack(model: model)
         }
     }
-
-    /// A folder that nobody else uses; not made yet.
-    static func folder() -> URL {
-        FileManager.default.temporaryDirectory.appendingPathComponent("CoreDataStackTests-\(UUID())", isDirectory: true)
-    }
-
-    deinit { if maker == nil { try? FileManager.default.removeItem(at: folder) } }
 
     var root: NSManagedObjectContext { stack.privateQueueContext }
     var main: NSManagedObjectContext { stack.mainQueueContext }

@@ -1,8 +1,9 @@
 import Foundation
 import ModelFormat
+import TestSupport
 import Testing
 
-@Suite("A mapping model", .enabled(if: Fixtures.areThere, Fixtures.whyNot))
+@Suite("A mapping model", .enabled(if: Fixtures.areThere, "\(Fixtures.whyNot)"))
 struct MappingTests {
     @Test("is read from a compiled file")
     func compiled() throws {

@@ -1,6 +1,7 @@
 import Foundation
 import ModelFormat
 import ModelTools
+import TestSupport
 import Testing
 
 @Suite("Adopted source")

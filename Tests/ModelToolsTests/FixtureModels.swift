@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 
 import ModelFormat
+import TestSupport
 import Testing
 
 @testable import ModelTools

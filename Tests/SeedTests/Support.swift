@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 
 /// The classes of `DataModel.xcdatamodeld`.
 final class User: NSManagedObject {
@@ -34,16 +35,7 @@ final class Post: NSManagedObject {
 }
 
 /// Stands for the documents directory of the articles' programs: a test should not write into its user's.
-final class Documents {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("SeedTests-\(UUID())", isDirectory: true)
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-}
+typealias Documents = TemporaryFolder
 
 extension NSManagedObjectContext {
     @discardableResult func insertUser(_ name: String, age: Int32 = 0) -> User {

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import ModelFormat
 import ModelTools
+import TestSupport
 import Testing
 import WordNetStore
 
@@ -10,9 +11,8 @@ struct PictureTests {
     @Test("in docs is the one that is drawn of it")
     func isCurrent() throws {
         let drawn = svg(of: Model(WordNetStore.Model.make()))
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        if (try? String(contentsOf: root.appendingPathComponent("docs/wordnet-model.svg"), encoding: .utf8)) == drawn { return }
-        let new = root.appendingPathComponent(".build/wordnet-model.svg")
+        if (try? String(contentsOf: Places.package.appendingPathComponent("docs/wordnet-model.svg"), encoding: .utf8)) == drawn { return }
+        let new = Places.package.appendingPathComponent(".build/wordnet-model.svg")
         try Data(drawn.utf8).write(to: new)
         Issue.record("docs/wordnet-model.svg shows another model; \(new.path) is the right one.")
     }

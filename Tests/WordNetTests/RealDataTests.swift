@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteDriver
+import TestSupport
 import Testing
 
 private let realData = URL(fileURLWithPath: "/usr/share/wordnet")

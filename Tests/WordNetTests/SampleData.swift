@@ -1,13 +1,14 @@
 import Foundation
+import TestSupport
 import WordNetData
 
 /// A folder with a WordNet of seven synsets, written as the real files are; removed with the object.
 final class SampleData {
-    let url: URL
+    private let folder: TemporaryFolder
+    var url: URL { folder.url }
 
     init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("wordnet-sample-\(UUID())")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        folder = try TemporaryFolder()
         let offsets = Self.offsets
         for (name, text) in Self.templates {
             try write(offsets.reduce(text) { $0.replacingOccurrences(of: "{\($1.key)}", with: $1.value) }, to: name)
@@ -23,22 +24,15 @@ final class SampleData {
         try write(text.replacingOccurrences(of: old, with: new), to: file)
     }
 
-    deinit {
-        // A temporary folder that cannot be removed is the system's to clear away.
-        try? FileManager.default.removeItem(at: url)
-    }
-
     func lexicon() throws -> Lexicon {
         // The folder goes with the object, and reading `url` alone would let the object go too early.
         try withExtendedLifetime(self) { try Lexicon(contentsOf: url) }
     }
 
-    func write(_ text: String, to file: String) throws {
-        try Data(text.utf8).write(to: url.appendingPathComponent(file))
-    }
+    func write(_ text: String, to file: String) throws { try folder.write(text, to: file) }
 
     func remove(_ file: String) throws {
-        try FileManager.default.removeItem(at: url.appendingPathComponent(file))
+        try FileManager.default.removeItem(at: folder.file(file))
     }
 
     /// The byte offset of each synset, by the name that begins its line.

@@ -59,7 +59,7 @@ struct TransformableTests {
             print(archive['$archiver'], archive['$version'], archive['$objects'][root['$class'].data]['$classes'],
                 [archive['$objects'][place.data] for place in root['NS.objects']])
             """
-        #expect(try Shell.run("python3", "-c", program, stage.url.path) == "NSKeyedArchiver 100000 ['NSArray', 'NSObject'] ['a']")
+        #expect(try Child.run("python3", ["-c", program, stage.url.path]).output == "NSKeyedArchiver 100000 ['NSArray', 'NSObject'] ['a']")
     }
 
     @Test("gives one object as long as it is not changed, and the one that was set")
@@ -151,7 +151,7 @@ struct TransformableTests {
             store.execute("UPDATE ZGADGET SET ZSHAPE = ?, ZTAGS = x'00FF'", [archive])
             store.commit()
             """
-        _ = try Shell.run("python3", "-c", rename, stage.url.path)
+        try Child.run("python3", ["-c", rename, stage.url.path])
         let before = try stage.sql("SELECT hex(ZSHAPE), hex(ZTAGS) FROM ZGADGET")
         let other = try stage.separateContext()
         let found = try other.only(Gadget.self, "Gadget")

@@ -11,8 +11,8 @@ struct ChildFetchingTests {
     init() throws { layers = try Layers() }
 
     @discardableResult private func book(_ title: String, _ pages: Int32, in context: NSManagedObjectContext) -> Book {
-        let book = Book(context: context)
-        (book.title, book.pages) = (title, pages)
+        let book = layers.book(title, in: context)
+        book.pages = pages
         return book
     }
 

@@ -10,12 +10,6 @@ struct ChildRelationshipTests {
 
     init() throws { layers = try Layers() }
 
-    private func book(_ title: String, in context: NSManagedObjectContext) -> Book {
-        let book = Book(context: context)
-        book.title = title
-        return book
-    }
-
     @Test("keep both sides in every layer, for objects new, saved and mixed")
     func inverses() throws {
         let (root, main, worker) = (layers.root, layers.main, layers.worker)
@@ -24,12 +18,12 @@ struct ChildRelationshipTests {
         #expect(author.books.isEmpty)
         try main.save()
         let child = worker.own(author)
-        let new = book("new", in: worker)
+        let new = layers.book("new", in: worker)
         new.author = child
         try worker.save()
         #expect(author.books.map(\.title) == ["new"] && author.books.first?.author === author)
         try layers.saveAll()
-        let second = book("second", in: worker)
+        let second = layers.book("second", in: worker)
         child.addToBooks(second)
         child.removeFromBooks(new)
         try worker.save()
@@ -43,14 +37,14 @@ struct ChildRelationshipTests {
     @Test("many to many, both ways")
     func manyToMany() throws {
         let (main, worker, other) = (layers.main, layers.worker, layers.newWorker())
-        let first = book("b", in: main)
+        let first = layers.book("b", in: main)
         let tag = Tag(context: main)
         tag.label = "t"
         try layers.saveAll()
         let new = Tag(context: worker)
         new.label = "u"
         worker.own(first).tags = [worker.own(tag), new]
-        let more = book("c", in: other)
+        let more = layers.book("c", in: other)
         other.own(tag).books = [more]
         try worker.save()
         try other.save()
@@ -81,7 +75,7 @@ struct ChildRelationshipTests {
     @Test("ordered: two children's edits both survive; order is the later one's, new ones come behind")
     func ordered() throws {
         let (main, worker, other) = (layers.main, layers.worker, layers.newWorker())
-        let book = book("b", in: main)
+        let book = layers.book("b", in: main)
         book.chapters = ["1", "2", "3"].map {
             let chapter = Chapter(context: main)
             chapter.heading = $0
@@ -108,7 +102,7 @@ struct ChildRelationshipTests {
     @Test("ordered: members appended by a child that never read them keep the order of the appends")
     func appends() throws {
         let (main, worker) = (layers.main, layers.worker)
-        let book = book("b", in: main)
+        let book = layers.book("b", in: main)
         try layers.saveAll()
         let child = worker.own(book)
         for heading in ["z", "a", "m"] {
@@ -130,7 +124,7 @@ struct ChildRelationshipTests {
         author.name = "a"
         try layers.saveAll()
         worker.delete(worker.own(author))
-        let added = book("by another", in: other)
+        let added = layers.book("by another", in: other)
         added.author = other.own(author)
         try other.save()
         try worker.save()
@@ -147,7 +141,7 @@ struct ChildRelationshipTests {
         author.name = "a"
         try layers.saveAll()
         let child = worker.own(author)
-        let added = book("late", in: worker)
+        let added = layers.book("late", in: worker)
         added.author = child
         main.delete(author)
         main.processPendingChanges()

@@ -78,8 +78,7 @@ struct ChildSavingTests {
     @Test("of one property does not overwrite what a sibling changed in another; of the same, the later save wins")
     func siblings() throws {
         let (main, first, second) = (layers.main, layers.worker, layers.newWorker())
-        let book = Book(context: main)
-        book.title = "t"
+        let book = layers.book("t", in: main)
         try layers.saveAll()
         let (one, two) = (first.own(book), second.own(book))
         (one.pages, one.title) = (1, "first")
@@ -95,8 +94,7 @@ struct ChildSavingTests {
     @Test("leaves unsaved edits of the parent alone but for what the child changed too")
     func editsOfParent() throws {
         let (main, worker) = (layers.main, layers.worker)
-        let book = Book(context: main)
-        book.title = "t"
+        let book = layers.book("t", in: main)
         try layers.saveAll()
         let child = worker.own(book)
         #expect(child.title == "t")
@@ -134,8 +132,7 @@ struct ChildSavingTests {
     @Test("of an object that the parent has deleted: the delete wins")
     func deleteWins() throws {
         let (main, worker) = (layers.main, layers.worker)
-        let book = Book(context: main)
-        book.title = "t"
+        let book = layers.book("t", in: main)
         try layers.saveAll()
         let child = worker.own(book)
         child.pages = 3
@@ -153,8 +150,7 @@ struct ChildSavingTests {
     @Test("can be discarded: nothing of it is anywhere")
     func discard() throws {
         let (main, worker) = (layers.main, layers.worker)
-        let book = Book(context: main)
-        book.title = "t"
+        let book = layers.book("t", in: main)
         try main.save()
         let child = worker.own(book)
         child.title = "x"

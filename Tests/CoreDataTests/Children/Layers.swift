@@ -32,6 +32,12 @@ struct Layers {
 
     func newWorker() -> NSManagedObjectContext { Self.child(of: main, "worker") }
 
+    func book(_ title: String, in context: NSManagedObjectContext) -> Book {
+        let book = Book(context: context)
+        book.title = title
+        return book
+    }
+
     /// Saves from the worker to the file.
     func saveAll() throws {
         try worker.save()

@@ -1,5 +1,6 @@
 import Foundation
 import ModelFormat
+import TestSupport
 import Testing
 
 @testable import CoreData

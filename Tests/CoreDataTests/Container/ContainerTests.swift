@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -10,7 +11,7 @@ struct ContainerTests {
 
     @Test("has a main context on its coordinator, and new private ones beside it")
     func contexts() throws {
-        let container = NSPersistentContainer.make(folder.file())
+        let container = NSPersistentContainer.make(folder.store)
         #expect(container.loaded() == ["Store.sqlite": 0])
         let background = container.newBackgroundContext()
         #expect(container.viewContext.concurrencyType == .mainQueueConcurrencyType)
@@ -78,12 +79,12 @@ struct ContainerTests {
     @Test("without a model of its name says so when stores are loaded")
     func missingModel() async throws {
         let container = NSPersistentContainer(name: "No such model")
-        container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: folder.file())]
+        container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: folder.store)]
         #expect(container.managedObjectModel.entities.isEmpty)
         for _ in 0..<2 { #expect(container.loaded() == ["Store.sqlite": CocoaError.Code.fileReadNoSuchFile.rawValue]) }
         let error = await #expect(throws: CocoaError.self) { try await container.loadPersistentStores() }
         #expect(error?.localizedDescription.contains("\"No such model\"") == true)
-        #expect(!FileManager.default.fileExists(atPath: folder.file().path))
+        #expect(!FileManager.default.fileExists(atPath: folder.store.path))
     }
 
     @Test("has a store in memory at /dev/null that no other container sees, and may have two")
@@ -124,7 +125,7 @@ struct ContainerTests {
 
     @Test("runs background tasks, whose unsaved changes are dropped")
     func backgroundTasks() async throws {
-        let container = NSPersistentContainer.make(folder.file())
+        let container = NSPersistentContainer.make(folder.store)
         try await container.loadPersistentStores()
         let count = try await container.performBackgroundTask { context in
             context.insertNote("saved")
@@ -155,7 +156,7 @@ struct ContainerTests {
 
     @MainActor @Test("follows in its main context what others save, where that is asked for")
     func merging() async throws {
-        let container = NSPersistentContainer.make(folder.file())
+        let container = NSPersistentContainer.make(folder.store)
         try await container.loadPersistentStores()
         container.viewContext.automaticallyMergesChangesFromParent = true
         let id = try await container.performBackgroundTask { context in

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -38,19 +39,19 @@ struct LoadingTests {
 
     @Test("loads a store again that was removed, and not one that was emptied")
     func removed() throws {
-        let container = NSPersistentContainer.make(folder.file())
+        let container = NSPersistentContainer.make(folder.store)
         #expect(container.loaded() == ["Store.sqlite": 0])
         let coordinator = container.persistentStoreCoordinator
         try coordinator.emptyPersistentStore(#require(coordinator.persistentStores.first))
         #expect(container.loaded() == [:])
-        try coordinator.destroyPersistentStore(at: folder.file(), ofType: NSSQLiteStoreType)
+        try coordinator.destroyPersistentStore(at: folder.store, ofType: NSSQLiteStoreType)
         #expect(container.loaded() == ["Store.sqlite": 0])
         #expect(coordinator.persistentStores.count == 1)
     }
 
     @Test("of two descriptions of one file adds it once: the second is an error 134080")
     func sameFile() {
-        let container = NSPersistentContainer.make(folder.file(), folder.file())
+        let container = NSPersistentContainer.make(folder.store, folder.store)
         var codes: [CocoaError.Code?] = []
         container.loadPersistentStores { codes.append(($1 as? CocoaError)?.code) }
         #expect(codes == [nil, .persistentStoreOpen])
@@ -85,10 +86,10 @@ struct LoadingTests {
 
     @Test("read-only, of a file that is not there, is an error and makes none")
     func readOnly() {
-        let container = NSPersistentContainer.make(folder.file())
+        let container = NSPersistentContainer.make(folder.store)
         container.persistentStoreDescriptions[0].isReadOnly = true
         #expect(container.loaded() == ["Store.sqlite": CocoaError.Code.fileReadNoSuchFile.rawValue])
-        #expect(!FileManager.default.fileExists(atPath: folder.file().path))
+        #expect(!FileManager.default.fileExists(atPath: folder.store.path))
     }
 
     @Test("in the background calls the handler there, later")
@@ -108,7 +109,7 @@ struct LoadingTests {
 
     @MainActor @Test("in the background for a caller on the main queue calls the handler on it")
     func asynchronouslyOnMain() async {
-        let container = NSPersistentContainer.make(folder.file())
+        let container = NSPersistentContainer.make(folder.store)
         container.persistentStoreDescriptions[0].shouldAddStoreAsynchronously = true
         let error: (any Error)? = await withCheckedContinuation { continuation in
             container.loadPersistentStores { _, error in

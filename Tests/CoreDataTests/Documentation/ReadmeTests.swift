@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 // README.md shows what stands between the two markers, literally.
@@ -54,10 +55,8 @@ func playlist(at url: URL) throws -> [String] {
 struct ReadmeTests {
     @Test("is the one that is compiled here")
     func isCompiled() throws {
-        let here = URL(fileURLWithPath: #filePath)
-        let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
-        let source = try String(contentsOf: here, encoding: .utf8)
+        let readme = try Self.readme()
+        let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
         let program = try #require(source.components(separatedBy: "// snippet: program\n").dropFirst().first)
         let snippet = try #require(program.components(separatedBy: "// end of snippet").first)
         #expect(readme.contains("import CoreData\n\n" + snippet))
@@ -66,14 +65,15 @@ struct ReadmeTests {
     @Test("gives what it says")
     func runs() throws {
         let folder = try TemporaryFolder()
-        #expect(try playlist(at: folder.file()) == ["Red", "Green"])
+        #expect(try playlist(at: folder.store) == ["Red", "Green"])
     }
 
     @Test("has at most 150 lines around it")
     func length() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
-        #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count <= 151)
+        #expect(try Self.readme().split(separator: "\n", omittingEmptySubsequences: false).count <= 151)
+    }
+
+    private static func readme() throws -> String {
+        try String(contentsOf: Places.package.appendingPathComponent("README.md"), encoding: .utf8)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -286,7 +287,7 @@ struct LargeFetchTests {
             ]
             return model
         }
-        let context = try Stack(folder.file(), model()).newContext()
+        let context = try Stack(folder.store, model()).newContext()
         let wide = (0..<120).map { number in
             let object = NSEntityDescription.insertNewObject(forEntityName: "Wide", into: context)
             for column in 0..<200 { object.setValue(column % 2 == 0 ? NSNumber(value: number) : "\(number)", forKey: "a\(column)") }
@@ -301,7 +302,7 @@ struct LargeFetchTests {
         context.delete(empty[0])
         try context.save()
 
-        let other = try Stack(folder.file(), model()).newContext()
+        let other = try Stack(folder.store, model()).newContext()
         let request = NSFetchRequest<NSManagedObject>(entityName: "Wide")
         request.predicate = NSPredicate(format: "a199 == 'changed' AND a198 == 3")
         let found = try other.fetch(request)

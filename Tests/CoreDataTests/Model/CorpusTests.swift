@@ -1,14 +1,14 @@
 import Foundation
 import ModelFormat
 import ModelReaders
+import TestSupport
 import Testing
 
 @testable import CoreData
 
 @Suite("What the fuzzer has found")
 struct CorpusTests {
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Fuzz/Corpus")
+    private static let folder = Places.package.appendingPathComponent("Tests/Fuzz/Corpus")
 
     // * Every file of the corpus is read; those that can be used are written again, and made into descriptions.
     // => Nothing traps, and of each kind some are good and some are bad.

@@ -1,20 +1,16 @@
 import Foundation
 import ModelFormat
 import SQLiteDriver
+import TestSupport
 import Testing
 
 @testable import CoreData
 
-@Suite("Model files of Apple's tools", .enabled(if: Fixtures.areThere, Fixtures.whyNot))
+@Suite("Model files of Apple's tools", .enabled(if: Fixtures.areThere, "\(Fixtures.whyNot)"))
 struct ModelFileFixtureTests {
-    private static func paths(endingIn suffix: String) -> [String] {
-        guard let folder = Fixtures.folder, let all = FileManager.default.enumerator(atPath: folder.path) else { return [] }
-        return all.compactMap { $0 as? String }.filter { $0.hasSuffix(suffix) }.sorted()
-    }
-
     @Test("all load, and can be used")
     func loading() throws {
-        let paths = [".xcdatamodel", ".xcdatamodeld", ".mom", ".momd"].flatMap(Self.paths)
+        let paths = [".xcdatamodel", ".xcdatamodeld", ".mom", ".momd"].flatMap(Fixtures.paths)
         #expect(paths.count >= 30)
         for path in paths {
             let model = try NSManagedObjectModel(reading: Fixtures.url(path))
@@ -49,7 +45,7 @@ struct ModelFileFixtureTests {
         let sources = try ModelBundle(source: Fixtures.url("samplemodel/SampleModel.xcdatamodeld"))
         #expect(compiled.versionHashes.count == 3)
         for (version, hashes) in compiled.versionHashes {
-            let file = try Fixtures.url("samplemodel/SampleModel.momd/\(version).mom")
+            let file = Fixtures.url("samplemodel/SampleModel.momd/\(version).mom")
             #expect(try NSManagedObjectModel(reading: file).entityVersionHashesByName == hashes, "\(version)")
             #expect(try NSManagedObjectModel(#require(sources.versions[version])).entityVersionHashesByName == hashes, "\(version)")
         }
@@ -61,10 +57,10 @@ struct ModelFileFixtureTests {
 
     @Test("have every golden hash of an entity that they define")
     func vectors() throws {
-        let json = try JSONSerialization.jsonObject(with: Data(contentsOf: Fixtures.url("versionhash-vectors.json"))) as? [String: Any]
+        let json = try JSONSerialization.jsonObject(with: Fixtures.data("versionhash-vectors.json")) as? [String: Any]
         let vectors = try #require(json?["vectors"] as? [[String: Any]])
         var computed: [String: Set<String>] = [:]
-        for path in Self.paths(endingIn: ".xcdatamodel") {
+        for path in Fixtures.paths(endingIn: ".xcdatamodel") {
             for (name, hash) in try NSManagedObjectModel(reading: Fixtures.url(path)).entityVersionHashesByName {
                 computed[name, default: []].insert(hash.map { String(format: "%02x", $0) }.joined())
             }
@@ -115,7 +111,7 @@ struct ModelFileFixtureTests {
         let compiled = try Model(archive: source.archived(parser: .predicates))
         #expect(compiled.fetchRequests.map { $0.predicate?.format } == ["lastName LIKE \"Duck*\""])
         #expect(compiled.fetchRequests.first?.fetchLimit == 220)
-        for path in Self.paths(endingIn: ".xcdatamodel") {
+        for path in Fixtures.paths(endingIn: ".xcdatamodel") {
             let source = try Model(source: Fixtures.url(path))
             let compiled = try NSManagedObjectModel(Model(archive: source.archived(parser: .predicates)))
             #expect(try compiled.entityVersionHashesByName == NSManagedObjectModel(source).entityVersionHashesByName, "\(path)")
@@ -128,13 +124,12 @@ struct ModelFileFixtureTests {
     func compilingBundle() throws {
         let theirs = try ModelBundle(compiled: Fixtures.url("samplemodel/SampleModel.momd"))
         let sources = try ModelBundle(source: Fixtures.url("samplemodel/SampleModel.xcdatamodeld"))
-        try Fixtures.withTemporaryFolder { folder in
-            let url = folder.appendingPathComponent("SampleModel.momd")
-            try sources.withVersionHashes().writeCompiled(to: url, parser: .predicates)
-            let ours = try ModelBundle(compiled: url)
-            #expect(ours.versionHashes == theirs.versionHashes && ours.currentVersion == theirs.currentVersion)
-            let model = try #require(NSManagedObjectModel(contentsOf: url))
-            #expect(model.versionChecksum == ours.versionChecksums["SampleModel"])
-        }
+        let folder = try TemporaryFolder()
+        let url = folder.file("SampleModel.momd")
+        try sources.withVersionHashes().writeCompiled(to: url, parser: .predicates)
+        let ours = try ModelBundle(compiled: url)
+        #expect(ours.versionHashes == theirs.versionHashes && ours.currentVersion == theirs.currentVersion)
+        let model = try #require(NSManagedObjectModel(contentsOf: url))
+        #expect(model.versionChecksum == ours.versionChecksums["SampleModel"])
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import ModelFormat
 import Predicates
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -116,18 +117,17 @@ struct ModelReadingTests {
 
     @Test("is nil where there is none; the error tells the file")
     func missing() throws {
-        try Fixtures.withTemporaryFolder { folder in
-            let url = folder.appendingPathComponent("None.momd")
-            #expect(NSManagedObjectModel(contentsOf: url) == nil)
-            let missing = #expect(throws: CocoaError.self) { try NSManagedObjectModel(reading: url) }
-            #expect(missing?.code == .fileReadNoSuchFile)
-            let broken = folder.appendingPathComponent("Broken.mom")
-            try Data("bplist00".utf8).write(to: broken)
-            #expect(NSManagedObjectModel(contentsOf: broken) == nil)
-            let error = #expect(throws: CocoaError.self) { try NSManagedObjectModel(reading: broken) }
-            #expect(error?.code == .fileReadCorruptFile)
-            #expect(error?.localizedDescription == "\(broken.path), byte 0: the binary property list is cut short.")
-        }
+        let folder = try TemporaryFolder()
+        let url = folder.file("None.momd")
+        #expect(NSManagedObjectModel(contentsOf: url) == nil)
+        let missing = #expect(throws: CocoaError.self) { try NSManagedObjectModel(reading: url) }
+        #expect(missing?.code == .fileReadNoSuchFile)
+        let broken = folder.file("Broken.mom")
+        try Data("bplist00".utf8).write(to: broken)
+        #expect(NSManagedObjectModel(contentsOf: broken) == nil)
+        let error = #expect(throws: CocoaError.self) { try NSManagedObjectModel(reading: broken) }
+        #expect(error?.code == .fileReadCorruptFile)
+        #expect(error?.localizedDescription == "\(broken.path), byte 0: the binary property list is cut short.")
     }
 
     // * A source with derived attributes and predicates as text is compiled and read.

@@ -9,13 +9,6 @@ struct ObjectStateTests {
 
     init() throws { library = try Library() }
 
-    private func savedBook(_ title: String = "T") throws -> Book {
-        let book = Book(context: context)
-        book.title = title
-        try context.save()
-        return book
-    }
-
     @Test("says what the next save does with it, and nothing after the save")
     func flags() throws {
         let book = Book(context: context)
@@ -31,7 +24,7 @@ struct ObjectStateTests {
 
     @Test("has all other values, and the old one to go back to, whichever is set first", arguments: ["title", "cover", "pages"])
     func firstSet(key: String) throws {
-        let book = try savedBook("A title that is too long to lie in the value itself")
+        let book = try library.savedBook("A title that is too long to lie in the value itself")
         (book.cover, book.pages, book.price) = (Data([7, 7]), 12, 2.5)
         try context.save()
         let other = try library.separateContext()
@@ -52,7 +45,7 @@ struct ObjectStateTests {
 
     @Test("counts an equal value as a change that is listed, but writes no statement and bumps no version")
     func equalValue() throws {
-        let book = try savedBook()
+        let book = try library.savedBook()
         let saves = Notifications(.NSManagedObjectContextDidSave, from: context)
         book.title = book.title
         book.isLent = book.isLent
@@ -71,7 +64,7 @@ struct ObjectStateTests {
 
     @Test("gives changed and committed values, nil as NSNull")
     func values() throws {
-        let book = try savedBook()
+        let book = try library.savedBook()
         #expect(book.committedValues(forKeys: ["title", "price"]) as NSDictionary == ["title": "T", "price": NSNull()])
         book.title = "U"
         book.price = 2.5
@@ -94,7 +87,7 @@ struct ObjectStateTests {
 
     @Test("gives to-many relationships among the changed and committed values, ordered ones in their order")
     func toManyValues() throws {
-        let book = try savedBook()
+        let book = try library.savedBook()
         let chapters = ["a", "b", "c"].map { heading in
             let chapter = Chapter(context: context)
             chapter.heading = heading
@@ -114,7 +107,7 @@ struct ObjectStateTests {
 
     @Test("gives the values that changed in the current event only")
     func currentEvent() throws {
-        let book = try savedBook()
+        let book = try library.savedBook()
         book.title = "1"
         #expect(book.changedValuesForCurrentEvent() as NSDictionary == ["title": "1"])
         context.processPendingChanges()
@@ -135,7 +128,7 @@ struct ObjectStateTests {
 
     @Test("gives the event's values to those who observe its end")
     func currentEventWhileObserved() throws {
-        let book = try savedBook()
+        let book = try library.savedBook()
         book.pages = 1
         context.processPendingChanges()
         var seen: [String: Any] = [:]
@@ -152,7 +145,7 @@ struct ObjectStateTests {
 
     @Test("stays a fault while only identity is asked for, and fires on any property")
     func firing() throws {
-        _ = try savedBook()
+        _ = try library.savedBook()
         let other = library.newContext()
         let book = try other.only(Book.self, "Book")
         _ = (book.objectID, book.entity, book.managedObjectContext, book.isInserted, book.hasChanges, book.hash, book.description)
@@ -176,7 +169,7 @@ struct ObjectStateTests {
 
     @Test("tells which relationships have been read, and their IDs without firing the other ends")
     func relationshipFaults() throws {
-        let book = try savedBook()
+        let book = try library.savedBook()
         let (tag, author) = (Tag(context: context), Author(context: context))
         book.tags = [tag]
         book.author = author

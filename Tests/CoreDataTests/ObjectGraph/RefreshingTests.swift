@@ -9,16 +9,9 @@ struct RefreshingTests {
 
     init() throws { library = try Library() }
 
-    private func savedBook(_ title: String = "T") throws -> Book {
-        let book = Book(context: context)
-        book.title = title
-        try context.save()
-        return book
-    }
-
     @Test("a refresh without merging drops changes, and firing again runs no statement")
     func refreshDropping() throws {
-        let book = try savedBook()
+        let book = try library.savedBook()
         let tag = Tag(context: context)
         book.title = "lost"
         book.tags = [tag]
@@ -30,7 +23,7 @@ struct RefreshingTests {
 
     @Test("a refresh without merging drops edits of relationships of an object whose row was never read")
     func refreshRowless() throws {
-        let id = try savedBook().objectID
+        let id = try library.savedBook().objectID
         let other = library.newContext()
         let book = try #require(other.object(with: id) as? Book)
         let tag = Tag(context: other)
@@ -43,7 +36,7 @@ struct RefreshingTests {
 
     @Test("a merging refresh lays unsaved changes over the newest row")
     func refreshMerging() throws {
-        let book = try savedBook()
+        let book = try library.savedBook()
         let other = library.newContext()
         let same = try other.only(Book.self, "Book")
         (same.title, same.pages) = ("theirs", 5)
@@ -58,7 +51,7 @@ struct RefreshingTests {
 
     @Test("refreshing all objects keeps unsaved changes")
     func refreshAll() throws {
-        let (book, other) = (try savedBook("a"), try savedBook("b"))
+        let (book, other) = (try library.savedBook("a"), try library.savedBook("b"))
         let new = Tag(context: context)
         book.title = "changed"
         context.refreshAllObjects()
@@ -69,7 +62,7 @@ struct RefreshingTests {
 
     @Test("a rollback drops inserts, takes back updates and deletes, and restores relationships on both sides, reading nothing")
     func rollback() throws {
-        let (book, gone) = (try savedBook("a"), try savedBook("b"))
+        let (book, gone) = (try library.savedBook("a"), try library.savedBook("b"))
         let (author, tag) = (Author(context: context), Tag(context: context))
         book.author = author
         book.tags = [tag]
@@ -93,7 +86,7 @@ struct RefreshingTests {
 
     @Test("a reset leaves no object, says so once, and what is still held is in no context")
     func reset() throws {
-        let book = try savedBook()
+        let book = try library.savedBook()
         let new = Tag(context: context)
         context.processPendingChanges()
         let changes = Notifications(.NSManagedObjectContextObjectsDidChange, from: context)

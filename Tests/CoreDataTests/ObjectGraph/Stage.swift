@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// A store of any model in a temporary folder, and one context on it.
@@ -11,7 +12,7 @@ final class Stage {
 
     init(_ makeEntities: @escaping () -> [NSEntityDescription]) throws {
         folder = try TemporaryFolder()
-        url = folder.file()
+        url = folder.store
         makeModel = {
             let model = NSManagedObjectModel()
             model.entities = makeEntities()
@@ -32,7 +33,7 @@ final class Stage {
     }
 
     /// What the `sqlite3` command reads from the file.
-    func sql(_ query: String) throws -> String { try Shell.sqlite(url, query) }
+    func sql(_ query: String) throws -> String { try Child.sqlite(url, query) }
 }
 
 extension NSManagedObjectContext {

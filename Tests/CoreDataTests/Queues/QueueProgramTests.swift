@@ -1,5 +1,6 @@
 import Foundation
 import MainQueueExercise
+import TestSupport
 import Testing
 import XCTest
 
@@ -13,7 +14,7 @@ struct QueueProgramTests {
     )
     func programs(name: String, arguments: [String]) throws {
         let folder = try TemporaryFolder()
-        let result = try Child.run(built(name).path, [folder.file().path] + arguments)
+        let result = try Child.run(built(name).path, [folder.store.path] + arguments)
         #expect(result.output == MainQueueExercise.expected)
         #expect(result.status == 0)
     }
@@ -21,7 +22,7 @@ struct QueueProgramTests {
     @MainActor @Test("in tests of Swift Testing")
     func swiftTesting() async throws {
         let folder = try TemporaryFolder()
-        #expect(try await MainQueueExercise.run(at: folder.file()) == MainQueueExercise.expected)
+        #expect(try await MainQueueExercise.run(at: folder.store) == MainQueueExercise.expected)
     }
 
     #if DEBUG
@@ -32,24 +33,20 @@ struct QueueProgramTests {
         }
     #endif
 
-    /// The build puts programs beside the tests.
-    private func built(_ name: String) -> URL {
-        let tests = CommandLine.arguments.map { URL(fileURLWithPath: $0) }.first { $0.path.hasSuffix(".xctest") }
-        return (tests ?? Bundle.main.bundleURL).deletingLastPathComponent().appendingPathComponent(name)
-    }
+    private func built(_ name: String) -> URL { Places.products.appendingPathComponent(name) }
 }
 
 /// The same under XCTest, whose main thread is a run loop.
 final class QueueXCTests: XCTestCase {
     @MainActor func testAsync() async throws {
         let folder = try TemporaryFolder()
-        let said = try await MainQueueExercise.run(at: folder.file())
+        let said = try await MainQueueExercise.run(at: folder.store)
         XCTAssertEqual(said, MainQueueExercise.expected)
     }
 
     func testWaiting() throws {
         let folder = try TemporaryFolder()
-        let url = folder.file()
+        let url = folder.store
         let done = expectation(description: "done")
         Task { @MainActor in
             let said = try await MainQueueExercise.run(at: url)

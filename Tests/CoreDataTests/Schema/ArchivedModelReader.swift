@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -62,21 +63,12 @@ enum ArchivedModelReader {
     }
 
     private static func output(of program: String, for content: [UInt8]) throws -> Data {
-        try Fixtures.withTemporaryFolder { folder in
-            let (script, input) = (folder.appendingPathComponent("read.py"), folder.appendingPathComponent("content"))
-            try Data(program.utf8).write(to: script)
-            try Data(content).write(to: input)
-            let process = Process()
-            let pipe = Pipe()
-            process.executableURL = URL(fileURLWithPath: try #require(python))
-            process.arguments = [script.path, input.path]
-            process.standardOutput = pipe
-            try process.run()
-            let output = pipe.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            try #require(process.terminationStatus == 0, "python3 could not read the archive.")
-            return output
-        }
+        let folder = try TemporaryFolder()
+        let script = try folder.write(program, to: "read.py")
+        try Data(content).write(to: folder.file("content"))
+        let read = try Child.run(#require(python), [script.path, folder.path("content")])
+        try #require(read.status == 0, "python3 could not read the archive.")
+        return read.data
     }
 
     static func model(from archive: Archive) -> NSManagedObjectModel {

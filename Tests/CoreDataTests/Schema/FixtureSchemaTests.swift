@@ -1,10 +1,11 @@
 import Foundation
 import SQLiteDriver
+import TestSupport
 import Testing
 
 @testable import CoreData
 
-@Suite("A schema of a real store", .enabled(if: Fixtures.areThere, Fixtures.whyNot))
+@Suite("A schema of a real store", .enabled(if: Fixtures.areThere, "\(Fixtures.whyNot)"))
 struct FixtureSchemaTests {
     @Test(
         "makes the same tables and indexes, byte for byte",

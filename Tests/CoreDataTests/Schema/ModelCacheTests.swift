@@ -2,6 +2,7 @@ import Foundation
 import ModelFormat
 import Predicates
 import SQLiteDriver
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -82,7 +83,7 @@ struct ModelCacheTests {
     // Classes and keys as in the file that Apple's Core Data made from the same model.
     @Test(
         "has the classes and keys of a real one",
-        .enabled(if: Fixtures.areThere, Fixtures.whyNot),
+        .enabled(if: Fixtures.areThere, "\(Fixtures.whyNot)"),
         arguments: [
             ("samplemodel/SampleModel_V1.sqlite", "samplemodel/SampleModel.xcdatamodeld"),
             ("bookmarks/Bookmarks_V4.sqlite", "bookmarks/BookmarksModel.xcdatamodeld"),
@@ -105,7 +106,7 @@ struct ModelCacheTests {
     // Stores without an XML model. Partial indexes, R-trees and triggers are not made here.
     @Test(
         "of a real store leads to the store's hashes, tables and indexes",
-        .enabled(if: Fixtures.areThere, Fixtures.whyNot),
+        .enabled(if: Fixtures.areThere, "\(Fixtures.whyNot)"),
         arguments: [
             "photos/Photos-13.5-empty.sqlite", "photos-small/photosgraph.graphdb", "photos-small/CLSPublicEventCache.sqlite",
             "photos-small/MediaAnalysis.sqlite", "samplemodel2/SampleModel2_V1.sqlite", "testmodel-m2m/TestModel.sqlite",

@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteDriver
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -68,7 +69,7 @@ struct StoreMetadataTests {
     // The digest and the checksum that Apple's framework wrote are what the same hashes give here.
     @Test(
         "of a real store has our digest, checksum and keys",
-        .enabled(if: Fixtures.areThere, Fixtures.whyNot),
+        .enabled(if: Fixtures.areThere, "\(Fixtures.whyNot)"),
         arguments: ["samplemodel/SampleModel_V1.sqlite", "photos/Photos-13.5-empty.sqlite", "photos-small/MediaAnalysis.sqlite"]
     )
     func realStores(store: String) throws {

@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteDriver
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -14,7 +15,7 @@ struct FailingSaveTests {
         let folder = try TemporaryFolder()
         try Mounts.small(folder.url, kilobytes: 1024) {
             let filler = folder.file("filler")
-            let stack = try Stack(folder.file())
+            let stack = try Stack(folder.store)
             let context = stack.newContext()
             Tag(context: context).label = "first"
             try context.save()
@@ -26,11 +27,11 @@ struct FailingSaveTests {
             }
             cocoaError(640) { try context.save() }
             #expect(tags.allSatisfy { $0.isInserted && $0.objectID.isTemporaryID })
-            #expect(try Shell.sqlite(folder.file(), "PRAGMA integrity_check; SELECT COUNT(*) FROM ZTAG") == "ok\n1")
+            #expect(try Child.sqlite(folder.store, "PRAGMA integrity_check; SELECT COUNT(*) FROM ZTAG") == "ok\n1")
             try FileManager.default.removeItem(at: filler)
             try context.save()
             #expect(tags.allSatisfy { !$0.hasChanges && !$0.objectID.isTemporaryID })
-            #expect(try Shell.sqlite(folder.file(), "PRAGMA integrity_check; SELECT COUNT(*) FROM ZTAG") == "ok\n2001")
+            #expect(try Child.sqlite(folder.store, "PRAGMA integrity_check; SELECT COUNT(*) FROM ZTAG") == "ok\n2001")
             try stack.close()
         }
     }
@@ -150,7 +151,7 @@ struct FailingSaveTests {
     @Test("by a killed process is in the file as a whole or not at all", arguments: [1, 3, 5, 8, 11, 14, 17, 20, 23])
     func killed(statement: Int) async throws {
         let folder = try TemporaryFolder()
-        let url = folder.file()
+        let url = folder.store
         try makeStore(at: url, labels: [])
         let path = url.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, statement = statement as Int] in
@@ -165,12 +166,12 @@ struct FailingSaveTests {
         }
         let context = try Stack(url).newContext()
         let labels = try context.labels()
-        #expect(try Shell.sqlite(url, "PRAGMA integrity_check") == "ok")
+        #expect(try Child.sqlite(url, "PRAGMA integrity_check") == "ok")
         #expect(Set(Dictionary(grouping: labels) { $0 }.values.map(\.count)).isSubset(of: [120]))
         // => Keys go on after the highest that is in use.
         let tag = Tag(context: context)
         try context.save()
-        #expect(try Shell.sqlite(url, "SELECT MAX(Z_PK) = \(labels.count + 1) FROM ZTAG") == "1", "\(tag)")
+        #expect(try Child.sqlite(url, "SELECT MAX(Z_PK) = \(labels.count + 1) FROM ZTAG") == "1", "\(tag)")
     }
 
     @Test("keeps the places that it gave in ordered relationships, and what comes later goes behind", arguments: StoreKind.allCases)

@@ -1,10 +1,11 @@
 import Foundation
 import SQLiteDriver
+import TestSupport
 import Testing
 
 @testable import CoreData
 
-@Suite("A store that Apple's Core Data wrote", .enabled(if: Fixtures.areThere, Fixtures.whyNot))
+@Suite("A store that Apple's Core Data wrote", .enabled(if: Fixtures.areThere, "\(Fixtures.whyNot)"))
 struct FixtureStoreTests {
     static let stores = [
         ("samplemodel/SampleModel_V1.sqlite", "samplemodel/SampleModel.xcdatamodeld"),
@@ -39,7 +40,7 @@ struct FixtureStoreTests {
             let model = stack.coordinator.managedObjectModel
             for entity in model.entities.filter({ !$0.isAbstract && $0.properties.allSatisfy(Self.isEasy) }) {
                 let root = entity.rootEntity.name ?? ""
-                let highest = { try Shell.sqlite(url, "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = '\(root)'") }
+                let highest = { try Child.sqlite(url, "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = '\(root)'") }
                 let before = try #require(Int64(try highest()))
                 let object = NSEntityDescription.insertNewObject(forEntityName: entity.name ?? "", into: context)
                 try context.save()
@@ -48,7 +49,7 @@ struct FixtureStoreTests {
                 #expect(try stack.newContext().existingObject(with: object.objectID).entity === entity)
             }
             try stack.close()
-            #expect(try Shell.sqlite(url, "PRAGMA integrity_check") == "ok")
+            #expect(try Child.sqlite(url, "PRAGMA integrity_check") == "ok")
             let again = try Stack(url, try #require(Self.copy(of: model)))
             #expect(try again.newContext().fetch(NSFetchRequest<NSManagedObject>(entityName: model.entities[0].name ?? "")).count >= 0)
         }
@@ -65,15 +66,12 @@ struct FixtureStoreTests {
     private func withStack(_ store: String, _ bundle: String, _ body: (Stack, URL) throws -> Void) throws {
         let model = try Fixtures.withStore(store) { try Fixtures.model(in: bundle, of: $0) }
         let folder = try TemporaryFolder()
-        let source = try Fixtures.url(store)
-        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: source.path + suffix) {
-            try FileManager.default.copyItem(atPath: source.path + suffix, toPath: folder.file().path + suffix)
-        }
-        try body(try Stack(folder.file(), model), folder.file())
+        try Fixtures.copyStore(store, to: folder.store)
+        try body(try Stack(folder.store, model), folder.store)
     }
 
     private static func golden(_ store: String) throws -> [String: [String: Any]] {
-        let data = try Data(contentsOf: Fixtures.url(store + ".golden.json"))
+        let data = try Fixtures.data(store + ".golden.json")
         let json = try JSONSerialization.jsonObject(with: data) as? [String: Any]
         return try #require(json?["entities"] as? [String: [String: Any]])
     }

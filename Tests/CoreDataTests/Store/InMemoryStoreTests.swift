@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteDriver
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -12,7 +13,7 @@ struct StoreKindTests {
         let taken = try declared.filter { type in
             let folder = try TemporaryFolder()
             let coordinator = Stack().coordinator
-            return (try? coordinator.addPersistentStore(ofType: type, configurationName: nil, at: folder.file(), options: nil)) != nil
+            return (try? coordinator.addPersistentStore(ofType: type, configurationName: nil, at: folder.store, options: nil)) != nil
         }
         #expect(taken.sorted() == StoreKind.allCases.map(\.type).sorted())
     }
@@ -174,9 +175,9 @@ struct InMemoryStoreTests {
         #expect(!exists(url))
         // => Nor does the type in memory destroy files.
         let folder = try TemporaryFolder()
-        try makeStore(at: folder.file())
-        try other.destroyPersistentStore(at: folder.file(), ofType: NSInMemoryStoreType)
-        #expect(exists(folder.file()))
+        try makeStore(at: folder.store)
+        try other.destroyPersistentStore(at: folder.store, ofType: NSInMemoryStoreType)
+        #expect(exists(folder.store))
     }
 
     @Test("ignores options that are about files, senseless ones too")

@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteDriver
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -12,7 +13,7 @@ struct OpeningTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        url = folder.file()
+        url = folder.store
     }
 
     @Test("makes a new database with Core Data's schema, pages, vacuum and journal mode", arguments: StoreKind.allCases)
@@ -51,7 +52,7 @@ struct OpeningTests {
                   p["_NSAutoVacuumLevel"], "NSStoreUUID" in p)
             """
         #expect(
-            try Child.run("/usr/bin/env", ["python3", "-c", script, url.path]).output
+            try Child.run("python3", ["-c", script, url.path]).output
                 == "1 36 bplist00 SQLite 3 ['Author', 'Book', 'Chapter', 'Desk', 'Person', 'Tag'] {32} 2 False"
         )
     }
@@ -74,7 +75,7 @@ struct OpeningTests {
         let context = try Stack(url).newContext()
         Tag(context: context).label = "x"
         try context.save()
-        #expect(try Shell.sqlite(url, "PRAGMA auto_vacuum; SELECT ZLABEL FROM ZTAG") == "2\nx")
+        #expect(try Child.sqlite(url, "PRAGMA auto_vacuum; SELECT ZLABEL FROM ZTAG") == "2\nx")
     }
 
     @Test("refuses what is no database, and leaves it alone", arguments: [1, 15, 16, 99, 100, 5000, 100_000])

@@ -143,10 +143,7 @@ struct OptimisticLockingTests {
     @Test(
         "a row that they deleted and I edited comes back under its key, or I lose the object",
         arguments: Rivals.Place.allCases,
-        [
-            NSMergePolicyType.errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
-            .overwriteMergePolicyType, .rollbackMergePolicyType,
-        ]
+        NSMergePolicyType.all
     )
     func editAgainstDelete(place: Rivals.Place, policy: NSMergePolicyType) throws {
         let rivals = try Rivals(place)
@@ -185,10 +182,7 @@ struct OptimisticLockingTests {
     @Test(
         "a row that they edited and I delete is in conflict; the delete stands, or is taken back",
         arguments: Rivals.Place.allCases,
-        [
-            NSMergePolicyType.errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
-            .overwriteMergePolicyType, .rollbackMergePolicyType,
-        ]
+        NSMergePolicyType.all
     )
     func deleteAgainstEdit(place: Rivals.Place, policy: NSMergePolicyType) throws {
         let rivals = try Rivals(place)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -12,7 +13,7 @@ struct ReadOnlyStoreTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        url = folder.file()
+        url = folder.store
     }
 
     @Test("is read, and its bytes stay what they are")
@@ -129,10 +130,10 @@ enum Mounts {
     }()
 
     private static func mount(_ arguments: [String]) throws {
-        guard try Child.run("/usr/bin/env", ["mount"] + arguments).status == 0 else { throw CocoaError(.featureUnsupported) }
+        guard try Child.run("mount", arguments).status == 0 else { throw CocoaError(.featureUnsupported) }
     }
 
-    private static func unmount(_ folder: URL) { _ = try? Child.run("/usr/bin/env", ["umount", "--lazy", folder.path]) }
+    private static func unmount(_ folder: URL) { _ = try? Child.run("umount", ["--lazy", folder.path]) }
 
     /// Runs `body` while nobody can write below a folder.
     static func readOnly(_ folder: URL, _ body: () throws -> Void) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -85,7 +86,7 @@ struct StoreLockTests {
     @Test("is one for each database, whichever path led to it, and another for a file that took its place")
     func identity() throws {
         let folder = try TemporaryFolder()
-        let (file, link) = (folder.file(), folder.file("link"))
+        let (file, link) = (folder.store, folder.file("link"))
         #expect(DatabaseIdentity(path: file.path) == nil)
         try Data().write(to: file)
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)

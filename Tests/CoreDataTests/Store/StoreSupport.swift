@@ -56,6 +56,13 @@ struct Stack {
     func close() throws { for store in coordinator.persistentStores { try coordinator.remove(store) } }
 }
 
+extension NSMergePolicyType {
+    static let all: [Self] = [
+        .errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
+        .overwriteMergePolicyType, .rollbackMergePolicyType,
+    ]
+}
+
 /// The bytes of a store's file and of its write-ahead log.
 func bytes(of url: URL) -> [Data?] { ["", "-wal"].map { FileManager.default.contents(atPath: url.path + $0) } }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -284,10 +285,10 @@ struct MetadataTests {
     @Test("of a file that is none cannot be read")
     func unreadable() throws {
         let folder = try TemporaryFolder()
-        let read = { _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: folder.file()) }
-        try Data().write(to: folder.file())
+        let read = { _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: folder.store) }
+        try Data().write(to: folder.store)
         cocoaError(134020, read)
-        try Data("no database, whatever its name says".utf8).write(to: folder.file())
+        try Data("no database, whatever its name says".utf8).write(to: folder.store)
         cocoaError(259, read)
     }
 }
@@ -359,7 +360,7 @@ struct DestroyingTests {
     @Test("that another process writes to throws 134090, and the store stays")
     func locked() throws {
         let folder = try TemporaryFolder()
-        let url = folder.file()
+        let url = folder.store
         try makeStore(at: url)
         try Child.keepingOpen(url, "BEGIN IMMEDIATE") {
             cocoaError(134090) { try destroy(url, [NSPersistentStoreTimeoutOption: 0.1]) }
@@ -370,7 +371,7 @@ struct DestroyingTests {
     @Test("refuses a file that is no database, unless forced", arguments: [1, 511, 5000])
     func noDatabase(count: Int) throws {
         let folder = try TemporaryFolder()
-        let url = folder.file()
+        let url = folder.store
         let text = Data(repeating: UInt8(ascii: "x"), count: count)
         try text.write(to: url)
         cocoaError(259) { try destroy(url) }

@@ -50,29 +50,18 @@ final class Library {
         return context
     }
 
+    func savedBook(_ title: String = "T") throws -> Book {
+        let book = Book(context: context)
+        book.title = title
+        try context.save()
+        return book
+    }
+
     /// The statements that `body` runs.
     func statements(_ body: () throws -> Void) rethrows -> [String] { try store.counter.recording(body) }
 
     /// What an outside reader finds in the store, as the `sqlite3` command prints it, after checking that the store is sound.
     func sql(_ query: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
         try home.sql(query, sourceLocation: sourceLocation)
-    }
-}
-
-enum Shell {
-    /// Runs the `sqlite3` command on a file: an outside reader.
-    static func sqlite(_ url: URL, _ query: String) throws -> String { try run("sqlite3", url.path, query) }
-
-    /// Runs a program of the system to its end, and gives what it printed.
-    static func run(_ program: String, _ arguments: String...) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/" + program)
-        process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

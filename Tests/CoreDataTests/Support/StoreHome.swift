@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteDriver
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -41,7 +42,7 @@ final class StoreHome {
     /// What an outside reader finds, as the `sqlite3` command prints it, after checking that the store is sound.
     func sql(_ query: String, in name: String = "Store.sqlite", sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
         let run = { (query: String) in
-            try self.readers[name].map { try $0.printed(query) } ?? Shell.sqlite(self.url(name), query)
+            try self.readers[name].map { try $0.printed(query) } ?? Child.sqlite(self.url(name), query)
         }
         #expect(try run("PRAGMA integrity_check") == "ok", sourceLocation: sourceLocation)
         return try run(query)

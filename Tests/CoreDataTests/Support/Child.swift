@@ -5,24 +5,26 @@ import Testing
 enum Child {
     struct Result {
         let status: Int32
-        let output: String
+        let data: Data
+        var output: String { String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines) }
     }
 
+    /// Runs a program, which is told by its path, or by its name as to a shell, and waits for its end.
     @discardableResult
-    static func run(_ path: String, _ arguments: [String]) throws -> Result {
+    static func run(_ program: String, _ arguments: [String]) throws -> Result {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [program] + arguments
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        return Result(
-            status: process.terminationStatus,
-            output: String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        )
+        return Result(status: process.terminationStatus, data: data)
     }
+
+    /// What the `sqlite3` command says to a query of a file: it is an outside reader.
+    static func sqlite(_ url: URL, _ query: String) throws -> String { try run("sqlite3", [url.path, query]).output }
 
     /// Runs `body` while the `sqlite3` command has run `sql` on a file and keeps it open.
     static func keepingOpen(_ url: URL, _ sql: String, _ body: () throws -> Void) throws {
