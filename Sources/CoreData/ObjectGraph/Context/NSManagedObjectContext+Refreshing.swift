@@ -46,11 +46,7 @@ extension NSManagedObjectContext {
 
     /// To-many relationships are read again when they are next used, under their unsaved changes.
     func forgetStoredMembers(_ object: NSManagedObject) {
-        guard let extras = object.existingExtras else { return }
-        for index in extras.toMany.indices {
-            guard let contents = extras.toMany[index] else { continue }
-            if contents.hasChanges { contents.forgetStored() } else { extras.toMany[index] = nil }
-        }
+        object.existingExtras?.forgetStoredMembers()
     }
 
     private func noteRefresh(_ object: NSManagedObject) { tracker.noteRefresh(of: object) }
@@ -108,7 +104,7 @@ extension NSManagedObjectContext {
         if wasInserted { return unregister(object) }
         if !object.state.contains(.rowless), let base = object.committedRow { adopt(base, object) }
         object.setChangedSlots(SlotMask())
-        object.existingExtras?.toMany = []
+        object.existingExtras?.forgetToManys()
         object.awake { $0.awake(fromSnapshotEvents: .rollback) }
     }
 
@@ -123,7 +119,7 @@ extension NSManagedObjectContext {
         unlockObjects()
         for object in objects {
             object.state.subtract([.inserted, .updated, .deleted, .propagated])
-            object.existingExtras?.toMany = []
+            object.existingExtras?.forgetToManys()
             unregister(object)
         }
         retained = []

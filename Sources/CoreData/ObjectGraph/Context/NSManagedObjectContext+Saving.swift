@@ -181,7 +181,7 @@ extension NSManagedObjectContext {
         guard let extras = object.existingExtras else { return }
         extras.highChanges = SlotMask()
         extras.changesBeforeEvent = SlotMask()
-        for contents in extras.toMany { contents?.didSave() }
+        extras.forEachToMany { $0.didSave() }
     }
 
     private func announce(_ groups: [ChangeFreezer.Objects]) {

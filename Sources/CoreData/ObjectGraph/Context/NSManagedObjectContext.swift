@@ -96,7 +96,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     deinit {
         optionalRegistry?.detachContext()
         // Objects whose relationships hold each other would live on.
-        for object in optionalRegistry?.objects ?? [] { object.existingExtras?.toMany = [] }
+        for object in optionalRegistry?.objects ?? [] { object.existingExtras?.forgetToManys() }
         optionalRegistry?.dissolve()
     }
 

@@ -64,7 +64,7 @@ extension NSManagedObject {
         if currentRow.isOwn { state.insert(.sharedRow) }
         setChangedSlots(SlotMask())
         if let extras = existingExtras {
-            extras.toMany = []
+            extras.forgetToManys()
             extras.transients = [:]
             extras.transformed = [:]
         }
