@@ -37,6 +37,9 @@ final class EntityShape: @unchecked Sendable {
     private let hasPlaces: Bool
     /// In the order of the entity's `toManyRelationships`, so that a subentity's begin with its parent's.
     let toManys: [NSRelationshipDescription]
+    /// Parallel to `toManys`. Lives as long as the shape.
+    // As `toOneLinks`.
+    nonisolated(unsafe) let toManyLinks: UnsafePointer<ToManyLink>
     /// Null bits that a valid object has clear, in words of 32.
     let mandatoryBits: [UInt32]
     let transientAttributes: [NSAttributeDescription]
@@ -61,6 +64,7 @@ final class EntityShape: @unchecked Sendable {
         positionSlots = Self.positionSlots(in: stored)
         hasPlaces = positionSlots.contains { $0 != nil }
         toOneLinks = Self.links(toOnes, positionSlots)
+        toManyLinks = Self.links(toManys)
         mandatoryBits = Self.mandatoryBits(of: stored)
         transientAttributes = entity.properties.compactMap { $0 as? NSAttributeDescription }.filter(\.isTransient)
         transformables = stored.enumerated().compactMap { slot, stored in
@@ -96,7 +100,16 @@ final class EntityShape: @unchecked Sendable {
         slots.forEach { row.assign($0, from: source) }
     }
 
-    deinit { toOneLinks.deallocate() }
+    deinit {
+        toOneLinks.deallocate()
+        toManyLinks.deallocate()
+    }
+
+    private static func links(_ toManys: [NSRelationshipDescription]) -> UnsafePointer<ToManyLink> {
+        let links = UnsafeMutablePointer<ToManyLink>.allocate(capacity: max(toManys.count, 1))
+        links.initialize(from: toManys.map(ToManyLink.init), count: toManys.count)
+        return UnsafePointer(links)
+    }
 
     private static func links(_ toOnes: [NSRelationshipDescription?], _ positions: [Int?]) -> UnsafePointer<ToOneLink> {
         let links = UnsafeMutablePointer<ToOneLink>.allocate(capacity: max(toOnes.count, 1))

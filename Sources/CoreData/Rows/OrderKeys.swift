@@ -16,7 +16,10 @@ enum OrderKeys {
     }
 
     /// The places of so many members that have none yet.
-    static func places(forNew count: Int) -> [Int64] { (0..<count).map { spacing * Int64($0 + 2) } }
+    static func places(forNew count: Int) -> [Int64] { (0..<count).map(place(ofNew:)) }
+
+    /// The place of one of those.
+    @inline(__always) static func place(ofNew position: Int) -> Int64 { spacing * Int64(position + 2) }
 
     /// Fills each run of missing places evenly between its neighbours; false where one has no room.
     private static func fillGaps(_ places: inout [Int64?]) -> Bool {

@@ -1,19 +1,24 @@
-/// Positive integer keys to pointers, in pages of 512: an insertion or look-up is two loads where keys are dense.
+/// Positive integer keys to pointers, in pages of 256: an insertion or look-up is two loads where keys are dense.
 ///
 /// Pages far beyond the dense part are found through a dictionary. The owner guards it with a lock and calls `deallocate()`.
 struct PagedTable {
     typealias Page = UnsafeMutablePointer<UnsafeRawPointer?>
-    private static let pageSize = 512
+    // NB: small, because keys that are scattered over a large table each cost a page.
+    private static let pageSize = 256
+    /// Up to here pages are in the dense part, however few of them there are.
+    private static let densePages = 8192
 
     private var pages: UnsafeMutablePointer<Page?>
     private var pageCount: Int
     private var far: [Int: Page] = [:]
+    /// The number of the first page of the dense part: 0, but where a table begins with large keys.
+    private var origin = 0
     /// The page that became empty last: a single entry that comes and goes allocates nothing.
     private var spare: Page?
     private(set) var count = 0
 
     init() {
-        pageCount = 16
+        pageCount = 32
         pages = .allocate(capacity: pageCount)
         pages.initialize(repeating: nil, count: pageCount)
     }
@@ -25,18 +30,20 @@ struct PagedTable {
         pages.deallocate()
     }
 
+    // NB: that of a temporary key, which is negative, is far beyond any page.
+    @inline(__always) private static func number(_ key: Int64) -> Int { Int(truncatingIfNeeded: UInt64(bitPattern: key) &>> 8) }
+
     @inline(__always) private func page(_ key: Int64) -> Page? {
-        // NB: that of a temporary key, which is negative, is far beyond any page.
-        let index = Int(truncatingIfNeeded: UInt64(bitPattern: key) &>> 9)
-        if index < pageCount { return pages[index] }
-        return far.isEmpty ? nil : far[index]
+        let index = Self.number(key) &- origin
+        if UInt(bitPattern: index) < UInt(bitPattern: pageCount) { return pages[index] }
+        return far.isEmpty ? nil : far[Self.number(key)]
     }
 
-    @inline(__always) func find(_ key: Int64) -> UnsafeRawPointer? { page(key)?[Int(truncatingIfNeeded: key & 511)] }
+    @inline(__always) func find(_ key: Int64) -> UnsafeRawPointer? { page(key)?[Int(truncatingIfNeeded: key & 255)] }
 
     @inline(__always) mutating func insert(_ key: Int64, _ value: UnsafeRawPointer) {
         let page = page(key) ?? addPage(key)
-        let index = Int(truncatingIfNeeded: key & 511)
+        let index = Int(truncatingIfNeeded: key & 255)
         if page[index] == nil {
             count &+= 1
             adjustLive(page, by: 1)
@@ -46,8 +53,8 @@ struct PagedTable {
 
     /// Removes the entry if it still is `value`.
     @inline(__always) mutating func remove(_ key: Int64, ifValue value: UnsafeRawPointer) {
-        guard let page = page(key), page[Int(truncatingIfNeeded: key & 511)] == value else { return }
-        page[Int(truncatingIfNeeded: key & 511)] = nil
+        guard let page = page(key), page[Int(truncatingIfNeeded: key & 255)] == value else { return }
+        page[Int(truncatingIfNeeded: key & 255)] = nil
         count &-= 1
         if adjustLive(page, by: -1) == 0 { freePage(key, page) }
     }
@@ -62,13 +69,15 @@ struct PagedTable {
     @inline(never) private mutating func addPage(_ key: Int64) -> Page {
         let page = spare ?? Self.emptyPage()
         spare = nil
-        let index = Int(key >> 9)
+        let number = Self.number(key)
+        if count == 0 { origin = number < Self.densePages ? 0 : number }
+        let index = number - origin
         // Grows with the keys as long as they are dense; a lone far key must not cost memory for all keys before it.
-        if index < max(4096, pageCount * 4) {
+        if index >= 0, index < max(Self.densePages, pageCount * 4) {
             if index >= pageCount { growDirectory(toHold: index) }
             pages[index] = page
         } else {
-            far[index] = page
+            far[number] = page
         }
         return page
     }
@@ -86,17 +95,17 @@ struct PagedTable {
         grown.update(from: pages, count: pageCount)
         pages.deallocate()
         (pages, pageCount) = (grown, newCount)
-        for (index, page) in far where index < newCount {
-            pages[index] = page
-            far[index] = nil
+        for (number, page) in far where (0..<newCount).contains(number - origin) {
+            pages[number - origin] = page
+            far[number] = nil
         }
     }
 
     @inline(never) private mutating func freePage(_ key: Int64, _ page: Page) {
         spare?.deallocate()
         spare = page
-        let index = Int(key >> 9)
-        if index < pageCount { pages[index] = nil } else { far[index] = nil }
+        let index = Self.number(key) - origin
+        if (0..<pageCount).contains(index) { pages[index] = nil } else { far[Self.number(key)] = nil }
     }
 
     /// Calls `body` with each entry.

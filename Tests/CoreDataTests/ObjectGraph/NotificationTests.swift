@@ -113,6 +113,22 @@ struct NotificationTests {
         #expect(changes.objects(NSInsertedObjectsKey).count == 1)
     }
 
+    @Test("tell what an observer inserts with the next event, beside what changed again")
+    func insertedByObserver() throws {
+        let first = tag("a")
+        var second: Tag?
+        let changes = Notifications(.NSManagedObjectContextObjectsDidChange, from: context) { _ in if second == nil { second = tag("b") } }
+        context.processPendingChanges()
+        first.label = "c"
+        context.processPendingChanges()
+        let both = Set([first, second].compactMap { $0 })
+        #expect(changes.received.map { $0.userInfo?[NSInsertedObjectsKey] as? Set<Tag> } == [[first], both])
+        let did = Notifications(.NSManagedObjectContextDidSave, from: context) { _ in }
+        try context.save()
+        #expect((did.received.first?.userInfo?[NSInsertedObjectsKey] as? Set<Tag>)?.count == 2)
+        #expect(changes.received.count == 2)
+    }
+
     @Test("list what a refresh replaced, and after a rollback what went and what was set back")
     func refreshed() throws {
         let book = Book(context: context)

@@ -170,6 +170,48 @@ struct OrderedRelationshipTests {
         #expect(try library.sql("SELECT Z_OPT FROM ZBOOK") == "2")
     }
 
+    @Test("of a new owner knows its places after the first save: a later one writes those that change", arguments: [1, 2, 3, 12])
+    func placesOfNewOwner(count: Int) throws {
+        let book = try saveBook((0..<count).map { String(format: "%03d,", $0) })
+        let last = chapter("last")
+        book.chapters.insert(last, at: 0)
+        let moving = try library.statements { try context.save() }
+        #expect(moving.count(where: { $0.hasPrefix("UPDATE ZCHAPTER") }) == 0)
+        #expect(try stored() == headings(book) && headings(book).hasPrefix("last000,"))
+        // * The first goes to the end: one place changes.
+        book.chapters.append(book.chapters.remove(at: 0))
+        let appending = try library.statements { try context.save() }
+        #expect(appending.count(where: { $0.hasPrefix("UPDATE ZCHAPTER") }) == 1)
+        #expect(try stored() == headings(book) && headings(book).hasSuffix(",last"))
+    }
+
+    @Test("of a new owner stays in order when members leave it, then others come, in one save after the first")
+    func leavingNewOwner() throws {
+        let book = try saveBook(["a", "b", "c", "d"])
+        context.delete(book.chapters[1])
+        book.chapters[0].book = nil
+        chapter("e").book = book
+        context.processPendingChanges()
+        let first = try #require(context.all(Chapter.self, "Chapter", by: "heading").first)
+        first.book = book
+        #expect(headings(book) == "cdea")
+        try context.save()
+        #expect(try stored() == "cdea")
+    }
+
+    @Test("gives places in a save without telling anybody of a change of the members")
+    func placesAreNoChange() throws {
+        let book = try saveBook(["a", "b"])
+        book.chapters.reverse()
+        chapter("c").book = book
+        context.processPendingChanges()
+        let changes = Notifications(.NSManagedObjectContextObjectsDidChange, from: context) { _ in }
+        try context.save()
+        context.processPendingChanges()
+        #expect(changes.received.isEmpty && !context.hasChanges)
+        #expect(try stored() == "bac")
+    }
+
     @Test("appends in the order of the additions, of old members and new ones, without ever being read")
     func additionsInOrder() throws {
         _ = try saveBook(["a"])

@@ -26,6 +26,25 @@ struct PagedTableTests {
         }
     }
 
+    @Test("that begins with large keys finds smaller and larger ones too", arguments: [1 << 21, 1 << 40] as [Int64])
+    func largeKeys(first: Int64) {
+        var table = PagedTable()
+        defer { table.deallocate() }
+        let keys = [first, first + 1, first - 1, first + 100_000, 1, 511, first / 2, first * 4, first - 5000]
+        for _ in 1...2 {
+            for (index, key) in keys.enumerated() { table.insert(key, entry(index + 1)) }
+            #expect(table.count == keys.count)
+            for (index, key) in keys.enumerated() { #expect(table.find(key) == entry(index + 1)) }
+            #expect(table.find(first + 2) == nil && table.find(2) == nil && table.find(-first) == nil)
+            var found: Set<UnsafeRawPointer> = []
+            table.forEach { found.insert($0) }
+            #expect(found.count == keys.count)
+            // * Empty, it begins anew.
+            for (index, key) in keys.enumerated() { table.remove(key, ifValue: entry(index + 1)) }
+            #expect(table.count == 0 && keys.allSatisfy { table.find($0) == nil })
+        }
+    }
+
     @Test("keeps an entry that somebody else has replaced meanwhile")
     func replaced() {
         var table = PagedTable()

@@ -6,9 +6,12 @@ struct ChangeFreezer {
     /// Parallel to the groups of the change set.
     private(set) var groups: [Objects] = []
     private var indexes: [ObjectIdentifier: Int] = [:]
+    /// The scopes of the groups, which keep them.
+    private var scopes: ContiguousArray<UnsafeMutableRawPointer> = []
     /// The scope that was asked for last, which its group keeps.
     private var latest: (scope: UnsafeMutableRawPointer?, group: Int) = (nil, 0)
-    private var ordered: [(owner: NSManagedObject, index: Int, contents: ToManyContents)] = []
+    /// Where members say their owner and their place, for the ordered relationships met so far.
+    private var memberSlots: [(shape: ObjectIdentifier, index: Int, slots: MemberSlots?)] = []
 
     struct Objects {
         let scope: EntityScope
@@ -27,11 +30,8 @@ struct ChangeFreezer {
         let objects = tracker.objects
         if locked.isEmpty, passesOn(tracker.received, objects) { return }
         makeRoom(for: objects)
-        objects.forEachBorrowed { if !$0.state.isDisjoint(with: .pending) { noteToManys(of: $0) } }
         // Places come first: a member's place may be a slot of its own row, which is frozen below.
-        for (owner, index, contents) in ordered {
-            if isForStores { placeMembers(of: owner, index, contents) } else { noteOrder(of: owner, index, contents) }
-        }
+        objects.forEachBorrowed { if !$0.state.isDisjoint(with: .pending) { noteToManys(of: $0) } }
         objects.forEachBorrowed { freeze($0) }
         guard isForStores else { return }
         for object in locked where object.state.isDisjoint(with: .pending) { freezeLock(object) }
@@ -89,14 +89,15 @@ struct ChangeFreezer {
     private mutating func group(of object: NSManagedObject) -> Int {
         // Objects of one entity mostly come one after the other.
         if latest.scope == object.scopeReference.toOpaque() { return latest.group }
-        latest = (object.scopeReference.toOpaque(), findGroup(of: object.scope))
+        let scope = object.scopeReference.toOpaque()
+        // Few groups are searched: objects of several entities mostly come mixed.
+        let found = scopes.count <= 8 ? scopes.lastIndex(of: scope) : indexes[ObjectIdentifier(object.scope)]
+        latest = (scope, found ?? addGroup(of: object.scope))
         return latest.group
     }
 
-    private mutating func findGroup(of scope: EntityScope) -> Int {
-        // Few groups are searched: objects of several entities mostly come mixed.
-        let found = groups.count <= 8 ? groups.lastIndex { $0.scope === scope } : indexes[ObjectIdentifier(scope)]
-        if let found { return found }
+    private mutating func addGroup(of scope: EntityScope) -> Int {
+        scopes.append(Unmanaged.passUnretained(scope).toOpaque())
         groups.append(Objects(scope: scope))
         changes.groups.append(ChangeSet.Group(entity: scope.entity, store: scope.store))
         indexes[ObjectIdentifier(scope)] = groups.count - 1
@@ -171,24 +172,18 @@ struct ChangeFreezer {
 
 extension ChangeFreezer {
     private mutating func noteToManys(of object: NSManagedObject) {
-        guard object.existingExtras != nil else { return }
+        guard object.state.contains(.extras) else { return }
         object.forEachChangedToMany { index, contents in
-            let relationship = object.scope.shape.toManys[index]
+            let link = object.toManyLink(index)
             // Places need all members: they were forgotten since, by a refresh.
             if contents.isReordered, contents.members == nil { _ = object.members(of: index) }
-            if relationship.isOrdered, !object.state.contains(.deleted) { ordered.append((object, index, contents)) }
-            if Self.writesLinks(relationship) { noteLinks(object, relationship, contents) }
+            if link.isOrdered, !object.state.contains(.deleted) { noteOrder(of: object, contents) }
+            if link.writesLinks { noteLinks(object, object.scope.shape.toManys[index], contents) }
         }
     }
 
-    /// Whether the owner's side says what the members' rows do not, and is the side that writes it.
-    static func writesLinks(_ relationship: NSRelationshipDescription) -> Bool {
-        guard let inverse = relationship.inverse else { return true }
-        guard inverse.isToMany else { return false }
-        // Both sides of a many-to-many know each link; one of them writes it.
-        let (own, other) = (relationship.entity, inverse.entity)
-        if own.index != other.index { return own.index < other.index }
-        return relationship.name <= inverse.name
+    private mutating func noteOrder(of owner: NSManagedObject, _ contents: ToManyContents) {
+        if isForStores { placeMembers(of: owner, contents) } else { noteWholeOrder(of: owner, contents) }
     }
 
     private mutating func noteLinks(_ owner: NSManagedObject, _ relationship: NSRelationshipDescription, _ contents: ToManyContents) {
@@ -206,8 +201,8 @@ extension ChangeFreezer {
     }
 
     /// The order as a parent context takes it.
-    private mutating func noteOrder(of owner: NSManagedObject, _ index: Int, _ contents: ToManyContents) {
-        let relationship = owner.scope.shape.toManys[index]
+    private mutating func noteWholeOrder(of owner: NSManagedObject, _ contents: ToManyContents) {
+        let relationship = owner.scope.shape.toManys[contents.index]
         // Without a to-one inverse the order of the additions is that of the links.
         let isWhole = contents.isReordered || relationship.inverse?.isToMany != false
         let members = isWhole ? contents.members : contents.ownerIsNew ? contents.members : contents.added
@@ -223,29 +218,32 @@ extension ChangeFreezer {
     }
 
     /// Gives new places to the members that need one: in their own rows where those are written anyway, else beside them.
-    private mutating func placeMembers(of owner: NSManagedObject, _ index: Int, _ contents: ToManyContents) {
-        let relationship = owner.scope.shape.toManys[index]
-        guard let members = contents.members?.array else { return append(contents.added.array, relationship) }
+    private mutating func placeMembers(of owner: NSManagedObject, _ contents: ToManyContents) {
+        guard let members = contents.members else { return append(contents.added, owner, contents.index) }
         let known = contents.places
-        let places = known.map { known in OrderKeys.places(for: members.map { known[$0] }) } ?? OrderKeys.places(forNew: members.count)
-        let slots = members.first.flatMap { Self.slots($0, relationship) }
+        let places = known.map { known in OrderKeys.places(for: members.array.map { known[$0] }) }
+        let slots = slots(of: members, owner, contents.index)
         var beside: [(member: RowReference, position: Int64)] = []
-        for (member, place) in zip(members, places) {
+        var position = 0
+        members.forEach { member in
+            let place = places?[position] ?? OrderKeys.place(ofNew: position)
+            position += 1
             // A row that is written anyway says its place, even the one it had: setting its owner has erased that.
-            if let slots, Self.place(member, slots, place) { continue }
-            if let known, known[member] == place { continue }
+            if let slots, Self.place(member, slots, place) { return }
+            if let known, known[member] == place { return }
             beside.append((member.rowReference, place))
         }
         // Known places only once they are written: this save may fail, or need another round.
-        contents.newPlaces = MemberPlaces(members, at: places)
+        contents.willSave(at: places.map { MemberPlaces(members.array, at: $0) })
         guard !beside.isEmpty else { return }
+        let relationship = owner.scope.shape.toManys[contents.index]
         changes.positions.append(ChangeSet.PositionChange(relationship: relationship, owner: owner.rowReference, places: beside))
     }
 
     /// Not read: what was added has no place yet. The store puts it at the end, in the order of the additions rather than of the rows.
-    private mutating func append(_ members: [NSManagedObject], _ relationship: NSRelationshipDescription) {
-        guard members.count > 1, relationship.inverse?.isToMany == false else { return }
-        for member in members where member.state.contains(.ownRow) {
+    private mutating func append(_ members: MemberList, _ owner: NSManagedObject, _ index: Int) {
+        guard members.count > 1, owner.scope.shape.toManys[index].inverse?.isToMany == false else { return }
+        for member in members.array where member.state.contains(.ownRow) {
             if member.state.contains(.sharedRow) {
                 guard member.state.contains(.unsavedRow) else { continue }
                 member.takeOwnRow()
@@ -254,19 +252,30 @@ extension ChangeFreezer {
         }
     }
 
+    private typealias MemberSlots = (owner: Int, place: Int)
+
     /// The slots of a member that say its owner and its place there: the same in all members, also in those of subentities.
-    private static func slots(_ member: NSManagedObject, _ relationship: NSRelationshipDescription) -> (owner: Int, place: Int)? {
+    private mutating func slots(of members: MemberList, _ owner: NSManagedObject, _ index: Int) -> MemberSlots? {
+        guard let member = members.firstMember else { return nil }
+        let shape = owner.scopeReference._withUnsafeGuaranteedRef { ObjectIdentifier($0.shape) }
+        if let known = memberSlots.first(where: { $0.shape == shape && $0.index == index }) { return known.slots }
+        let slots = Self.slots(member, owner.scope.shape.toManys[index])
+        memberSlots.append((shape, index, slots))
+        return slots
+    }
+
+    private static func slots(_ member: NSManagedObject, _ relationship: NSRelationshipDescription) -> MemberSlots? {
         guard let inverse = relationship.inverse, case .toOne(let owner, _)? = member.scope.shape.places[inverse.name],
             let place = member.scope.shape.positionSlots[owner]
         else { return nil }
         return (owner, place)
     }
 
-    private static func place(_ member: NSManagedObject, _ slots: (owner: Int, place: Int), _ place: Int64) -> Bool {
+    @inline(__always) private static func place(_ member: NSManagedObject, _ slots: MemberSlots, _ place: Int64) -> Bool {
         guard member.state.intersection([.sharedRow, .unsavedRow]) != .sharedRow,
             member.state.contains(.inserted) || member.isChanged(slots.owner)
         else { return false }
-        member.write(place, slots.place)
+        member.writePlace(place, slots.place)
         return true
     }
 }

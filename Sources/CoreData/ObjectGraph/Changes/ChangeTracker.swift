@@ -6,8 +6,10 @@ import Foundation
 final class ChangeTracker {
     /// Objects with changes, in the order of their first change. May hold objects that have none any more.
     @exclusivity(unchecked) private(set) var objects: ContiguousArray<NSManagedObject> = []
-    /// Objects that changed since pending changes were last processed.
-    @exclusivity(unchecked) private(set) var touched: ContiguousArray<NSManagedObject> = []
+    /// Those from here on had their first change in the current event.
+    @exclusivity(unchecked) private var eventStart = 0
+    /// Objects that changed in the current event but are in the list for an earlier one, or in none.
+    @exclusivity(unchecked) private var retouched: ContiguousArray<NSManagedObject> = []
     /// Objects whose deletes have not been propagated yet.
     @exclusivity(unchecked) var unpropagated: ContiguousArray<NSManagedObject> = []
     /// Why deletes could not be propagated: something could not be read.
@@ -23,6 +25,16 @@ final class ChangeTracker {
     @exclusivity(unchecked) private(set) var received: ContiguousArray<ChangeSet.Insert> = []
     /// How many objects have something for the next save.
     @exclusivity(unchecked) private(set) var pendingCount = 0
+
+    /// Whether an object changed since pending changes were last processed.
+    @inline(__always) var hasTouched: Bool { eventStart < objects.count || !retouched.isEmpty }
+
+    /// Objects that changed since pending changes were last processed.
+    var touched: ContiguousArray<NSManagedObject> {
+        // Mostly everything changed in one event: the list is not copied then.
+        let first = eventStart == 0 ? objects : ContiguousArray(objects[eventStart...])
+        return retouched.isEmpty ? first : first + retouched
+    }
 
     /// A setter ran.
     func noteChange(of object: NSManagedObject) {
@@ -41,10 +53,9 @@ final class ChangeTracker {
     func noteInsertions(of new: ContiguousArray<NSManagedObject>, as inserts: ContiguousArray<ChangeSet.Insert>) {
         new.forEachBorrowed { $0.state.formUnion([.inserted, .listed, .touched]) }
         pendingCount += new.count
-        if touched.isEmpty { turn?.changesBegan() }
-        // Into empty lists nothing is copied.
+        if !hasTouched { turn?.changesBegan() }
+        // Into an empty list nothing is copied.
         if objects.isEmpty { (objects, received) = (new, inserts) } else { objects += new }
-        if touched.isEmpty { touched = new } else { touched += new }
     }
 
     func noteDeletion(of object: NSManagedObject) {
@@ -57,18 +68,24 @@ final class ChangeTracker {
     @inline(__always) private func mark(_ object: NSManagedObject, as change: ObjectState) {
         if object.state.isDisjoint(with: .pending) { pendingCount += 1 }
         object.state.insert(change)
-        if !object.state.contains(.listed) {
-            object.state.insert(.listed)
-            objects.append(object)
-        }
+        if object.state.contains(.listed) { return }
+        if !hasTouched { turn?.changesBegan() }
+        object.state.insert(.listed)
+        objects.append(object)
+        if !object.state.contains(.touched) { begin(object) }
+    }
+
+    /// The current event concerns the object.
+    @inline(__always) private func begin(_ object: NSManagedObject) {
+        object.state.insert(.touched)
+        object.beginEvent()
     }
 
     @inline(__always) private func touch(_ object: NSManagedObject) {
         if object.state.contains(.touched) { return }
-        object.state.insert(.touched)
-        object.beginEvent()
-        if touched.isEmpty { turn?.changesBegan() }
-        touched.append(object)
+        if !hasTouched { turn?.changesBegan() }
+        retouched.append(object)
+        begin(object)
     }
 
     /// An object's values were replaced from the store.
@@ -100,9 +117,11 @@ final class ChangeTracker {
 
     /// Ends the event: its objects, which then count as untouched.
     func endEvent() -> Event {
-        touched.forEachBorrowed { $0.state.remove(.touched) }
-        defer { (touched, refreshed, arrived) = ([], [], []) }
-        return Event(touched: touched, refreshed: refreshed, arrived: arrived)
+        let event = Event(touched: touched, refreshed: refreshed, arrived: arrived)
+        event.touched.forEachBorrowed { $0.state.remove(.touched) }
+        (retouched, refreshed, arrived) = ([], [], [])
+        eventStart = objects.count
+        return event
     }
 
     /// Objects that an event concerns.
@@ -116,7 +135,8 @@ final class ChangeTracker {
     func removeAll() {
         objects.forEachBorrowed { $0.state.remove(.listed) }
         touched.forEachBorrowed { $0.state.remove(.touched) }
-        (objects, touched, unpropagated, refreshed, arrived, deletedInsertions) = ([], [], [], [], [], [])
+        (objects, retouched, unpropagated, refreshed, arrived, deletedInsertions) = ([], [], [], [], [], [])
+        eventStart = 0
         propagationFailure = nil
         received = []
         pendingCount = 0

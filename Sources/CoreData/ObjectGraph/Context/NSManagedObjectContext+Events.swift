@@ -8,7 +8,7 @@ extension NSManagedObjectContext {
             DeletePropagation(context: self).run()
             discardDeletedInsertions()
         }
-        guard !tracker.touched.isEmpty || !tracker.refreshed.isEmpty || !tracker.arrived.isEmpty else { return }
+        guard tracker.hasTouched || !tracker.refreshed.isEmpty || !tracker.arrived.isEmpty else { return }
         postObjectsDidChange(tracker.endEvent())
     }
 

@@ -20,16 +20,29 @@ extension NSManagedObjectContext {
     /// The scope of new objects of an entity, which the registry keeps.
     @inline(__always) func scopeForInsertion(of entity: NSEntityDescription) -> Unmanaged<EntityScope> {
         checkQueue("init(context:)")
-        if let insertionScope, insertionEntity === entity { return Unmanaged.passUnretained(insertionScope) }
+        for index in recentScopes.indices where recentScopes[index].entity == ObjectIdentifier(entity) {
+            return recentScopes[index].reference
+        }
         return Unmanaged.passUnretained(findScopeForInsertion(of: entity))
     }
 
     @inline(never) private func findScopeForInsertion(of entity: NSEntityDescription) -> EntityScope {
-        let known = recentScopes.first { $0.entity == ObjectIdentifier(entity) }?.scope
-        let scope = known ?? registry.knownScope(of: entity, store: 0) ?? makeScopeForInsertion(of: entity)
-        if known == nil, scope.entity === entity { recentScopes = [(ObjectIdentifier(entity), scope)] + recentScopes.prefix(7) }
-        (insertionEntity, insertionScope) = (entity, scope)
+        let scope = registry.knownScope(of: entity, store: 0) ?? makeScopeForInsertion(of: entity)
+        recentScopes = [RecentScope(entity, scope)] + recentScopes.prefix(7)
         return scope
+    }
+
+    /// What an entity was inserted with, which may be another model's; for a search that counts no references.
+    struct RecentScope {
+        let entity: ObjectIdentifier
+        let reference: Unmanaged<EntityScope>
+        private let kept: (NSEntityDescription, EntityScope)
+
+        init(_ entity: NSEntityDescription, _ scope: EntityScope) {
+            self.entity = ObjectIdentifier(entity)
+            reference = Unmanaged.passUnretained(scope)
+            kept = (entity, scope)
+        }
     }
 
     private func makeScopeForInsertion(of entity: NSEntityDescription) -> EntityScope {

@@ -46,12 +46,7 @@ extension NSManagedObjectContext {
 
     /// To-many relationships are read again when they are next used, under their unsaved changes, and fetched properties are fetched again.
     func forgetStoredMembers(_ object: NSManagedObject) {
-        guard let extras = object.existingExtras else { return }
-        extras.fetched = [:]
-        for index in extras.toMany.indices {
-            guard let contents = extras.toMany[index] else { continue }
-            if contents.hasChanges { contents.forgetStored() } else { extras.toMany[index] = nil }
-        }
+        object.existingExtras?.forgetStoredMembers()
     }
 
     private func noteRefresh(_ object: NSManagedObject) { tracker.noteRefresh(of: object) }

@@ -55,6 +55,11 @@ extension NSManagedObjectContext {
         return registry.object(store: reference.store, root: root(of: reference), key: reference.key)
     }
 
+    private func scope(of reference: RowReference) -> EntityScope {
+        registry.knownScope(reference)
+            ?? registry.scope(of: parentSource.managedObjectModel.entitiesInIndexOrder[Int(reference.entity)], store: reference.store)
+    }
+
     private func root(of reference: RowReference) -> Int {
         parentSource.managedObjectModel.entitiesInIndexOrder[Int(reference.entity)].rootEntity.index
     }
@@ -62,11 +67,8 @@ extension NSManagedObjectContext {
     /// The object of a reference: registered, or a new fault without a row.
     func object(for reference: RowReference) -> NSManagedObject {
         let reference = forwarded(reference)
-        let scope = registry.scope(
-            of: parentSource.managedObjectModel.entitiesInIndexOrder[Int(reference.entity)],
-            store: reference.store
-        )
-        if let object = registry.object(store: reference.store, root: scope.root, key: reference.key) {
+        let scope = scope(of: reference)
+        if let object = scope.identity?.object(reference.key) {
             return object.scope === scope || object.scope.entity.isKindOf(entity: scope.entity) ? object : nobody(scope, reference)
         }
         let object = Construction.make(
@@ -151,11 +153,8 @@ extension NSManagedObjectContext {
     /// The object of a row that was just read: registered, or a new fault with that row.
     func object(for reference: RowReference, row: Row) -> NSManagedObject {
         let reference = forwarded(reference)
-        let scope = registry.scope(
-            of: parentSource.managedObjectModel.entitiesInIndexOrder[Int(reference.entity)],
-            store: reference.store
-        )
-        if let object = registry.object(store: reference.store, root: scope.root, key: reference.key) {
+        let scope = scope(of: reference)
+        if let object = scope.identity?.object(reference.key) {
             if object.scope === scope {
                 if object.state.contains(.rowless) { adopt(row, object) }
                 return object

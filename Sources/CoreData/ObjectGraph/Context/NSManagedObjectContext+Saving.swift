@@ -37,8 +37,8 @@ extension NSManagedObjectContext {
             asked.forEachBorrowed { if !$0.state.isDisjoint(with: .pending) { $0.willSave() } }
         }
         for _ in 0..<Self.maximumRounds {
+            if !tracker.hasTouched, tracker.unpropagated.isEmpty { return }
             let changed = tracker.touched
-            if changed.isEmpty && tracker.unpropagated.isEmpty { return }
             endEvent()
             if let failure = tracker.propagationFailure { throw failure }
             for object in changed where !object.state.isDisjoint(with: .pending) { object.willSave() }
@@ -181,7 +181,7 @@ extension NSManagedObjectContext {
         guard let extras = object.existingExtras else { return }
         extras.highChanges = SlotMask()
         extras.changesBeforeEvent = SlotMask()
-        for contents in extras.toMany { contents?.didSave() }
+        extras.forEachToMany { $0.didSave() }
     }
 
     private func announce(_ groups: [ChangeFreezer.Objects]) {

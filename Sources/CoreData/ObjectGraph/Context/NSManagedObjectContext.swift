@@ -36,15 +36,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var latestSets: (inserted: Set<NSManagedObject>, updated: Set<NSManagedObject>, deleted: Set<NSManagedObject>) = ([], [], [])
     /// What ObjectsDidChange carries, while it is being posted.
     var announcedSets: [Set<NSManagedObject>] = []
-    /// The entity of a class, as `init(context:)` found it last.
-    @exclusivity(unchecked) var latestClass: NSManagedObject.Type?
-    @exclusivity(unchecked) var latestEntity: NSEntityDescription?
     var entitiesByClass: [ObjectIdentifier: NSEntityDescription] = [:]
-    /// The entity of which objects were inserted last, and what they need.
-    @exclusivity(unchecked) var insertionEntity: NSEntityDescription?
-    @exclusivity(unchecked) var insertionScope: EntityScope?
-    /// The latest few of these; each scope keeps its entity.
-    @exclusivity(unchecked) var recentScopes: [(entity: ObjectIdentifier, scope: EntityScope)] = []
+    /// The latest few of these, which `init(context:)` looks through without counting references.
+    @exclusivity(unchecked) var recentClasses: ContiguousArray<(objectClass: ObjectIdentifier, entity: Unmanaged<NSEntityDescription>)> = []
+    /// What the entities need of which objects were inserted last.
+    @exclusivity(unchecked) var recentScopes: ContiguousArray<RecentScope> = []
     /// Keys for unsaved objects that this context may hand out: from `next` down to above `end`.
     @exclusivity(unchecked) var temporaryKeys: (next: Int64, end: Int64) = (0, 0)
     @exclusivity(unchecked) final var retainsObjects = false

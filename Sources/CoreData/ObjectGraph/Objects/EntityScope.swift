@@ -11,6 +11,8 @@
     let registryIdentity: ObjectIdentifier?
     // The shape keeps it.
     nonisolated(unsafe) let toOneLinks: UnsafePointer<ToOneLink>
+    // As above.
+    nonisolated(unsafe) let toManyLinks: UnsafePointer<ToManyLink>
     /// The row of a new object, which the shape keeps.
     let defaults: Unmanaged<OwnRow>
     let entity: NSEntityDescription
@@ -42,6 +44,7 @@
         self.registry = registry
         registryIdentity = registry.map(ObjectIdentifier.init)
         toOneLinks = shape.toOneLinks
+        toManyLinks = shape.toManyLinks
         self.identity = identity
         self.store = store
         self.shape = shape

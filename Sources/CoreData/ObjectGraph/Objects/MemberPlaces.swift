@@ -17,6 +17,12 @@ struct MemberPlaces {
         if list.count > Self.searchLimit { byMember = Dictionary(list.map { ($0.member, $0.place) }, uniquingKeysWith: { $1 }) }
     }
 
+    /// The places that the members of a new list get.
+    init(ofNew members: MemberList) {
+        let members = members.array
+        self.init(members, at: OrderKeys.places(forNew: members.count))
+    }
+
     var isEmpty: Bool { list.isEmpty }
 
     subscript(_ member: NSManagedObject) -> Int64? {

@@ -28,9 +28,13 @@ extension NSManagedObject: NSFetchRequestResult {}
 extension NSManagedObjectContext {
     /// The entity of a class in this context's model.
     func entity(for objectClass: NSManagedObject.Type) -> NSEntityDescription {
-        if let latestEntity, latestClass == objectClass { return latestEntity }
-        let entity = entitiesByClass[ObjectIdentifier(objectClass)] ?? findEntity(for: objectClass)
-        (latestClass, latestEntity) = (objectClass, entity)
+        let wanted = ObjectIdentifier(objectClass)
+        // What is in this list, `entitiesByClass` keeps.
+        for index in recentClasses.indices where recentClasses[index].objectClass == wanted {
+            return recentClasses[index].entity.takeUnretainedValue()
+        }
+        let entity = entitiesByClass[wanted] ?? findEntity(for: objectClass)
+        recentClasses = [(wanted, Unmanaged.passUnretained(entity))] + recentClasses.prefix(7)
         return entity
     }
 

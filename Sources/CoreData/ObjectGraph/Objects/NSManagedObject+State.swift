@@ -58,11 +58,14 @@ extension NSManagedObject {
     }
 
     final func forEachChangedToMany(_ body: (Int, ToManyContents) -> Void) {
-        guard let toMany = existingExtras?.toMany else { return }
-        for (index, contents) in toMany.enumerated() { if let contents, contents.hasChanges { body(index, contents) } }
+        existingExtras?.forEachToMany { if $0.hasChanges { body($0.index, $0) } }
     }
 
-    final var hasChangedToManys: Bool { existingExtras?.toMany.contains { $0?.hasChanges == true } ?? false }
+    final var hasChangedToManys: Bool {
+        var hasChanges = false
+        existingExtras?.forEachToMany { hasChanges = hasChanges || $0.hasChanges }
+        return hasChanges
+    }
 
     /// The persistent properties that differ from what was last fetched or saved, with their new values; nil as `NSNull`.
     public final func changedValues() -> [String: Any] {

@@ -6,19 +6,20 @@ extension NSManagedObject {
     final func contents(_ index: Int) -> ToManyContents {
         checkQueue()
         let extras = extras
-        if extras.toMany.isEmpty { extras.toMany = Array(repeating: nil, count: scope.shape.toManys.count) }
-        if let contents = extras.toMany[index] { return contents }
+        if let contents = extras.contents(index) { return contents }
         let contents = ToManyContents(
-            ownerIsNew: state.contains(.inserted) || state.contains(.detached),
-            isOrdered: scope.shape.toManys[index].isOrdered
+            index,
+            ownerIsNew: !state.isDisjoint(with: [.inserted, .detached]),
+            isOrdered: toManyLink(index).isOrdered
         )
-        extras.toMany[index] = contents
+        extras.add(contents)
         return contents
     }
 
-    final func existingContents(_ index: Int) -> ToManyContents? {
-        guard let toMany = existingExtras?.toMany, index < toMany.count else { return nil }
-        return toMany[index]
+    final func existingContents(_ index: Int) -> ToManyContents? { existingExtras?.contents(index) }
+
+    @inline(__always) final func toManyLink(_ index: Int) -> ToManyLink {
+        scopeReference._withUnsafeGuaranteedRef { $0.toManyLinks[index] }
     }
 
     /// The contents with all members known; one statement where they have not been read.

@@ -57,8 +57,20 @@ extension NSManagedObject {
     @inline(__always) private func prepareToWrite(_ slot: Int) -> UnsafeMutableRawPointer {
         checkQueue()
         if state.intersection(.writeMask) != .writable { prepareRow(toSet: slot) }
-        if slot < 31 { changed |= 1 &<< UInt32(truncatingIfNeeded: slot) } else { noteHighChange(slot) }
+        mark(slot)
         return scopeReference._withUnsafeGuaranteedRef { row + Int($0.ownOffsets[slot]) }
+    }
+
+    @inline(__always) private func mark(_ slot: Int) {
+        if slot < 31 { changed |= 1 &<< UInt32(truncatingIfNeeded: slot) } else { noteHighChange(slot) }
+    }
+
+    /// Writes the place in an ordered relationship, for a save that writes the row anyway: nobody is told of a change.
+    final func writePlace(_ place: Int64, _ slot: Int) {
+        if state.intersection([.ownRow, .sharedRow]) != .ownRow { takeOwnRow(toSet: slot) }
+        mark(slot)
+        scopeReference._withUnsafeGuaranteedRef { row.storeBytes(of: place, toByteOffset: Int($0.ownOffsets[slot]), as: Int64.self) }
+        EntityLayout.clearNull(row, slot)
     }
 
     @inline(never) private func noteHighChange(_ slot: Int) {

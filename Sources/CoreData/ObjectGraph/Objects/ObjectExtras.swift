@@ -5,8 +5,8 @@ final class ObjectExtras {
     /// What the object's `owner` would be without this: a `RowBatch` or an `OwnRow`.
     @exclusivity(unchecked) var rowOwner: AnyObject
     @exclusivity(unchecked) var objectID: NSManagedObjectID?
-    /// To-many relationships that have been touched, by their index in the shape.
-    @exclusivity(unchecked) var toMany: [ToManyContents?] = []
+    /// The first of the to-many relationships that have been touched, in the order of their indexes: few, so that they are a chain.
+    @exclusivity(unchecked) private var toManys: ToManyContents?
     /// To-many relationships changed in the last event that changed the object, by their index in the shape.
     @exclusivity(unchecked) var toManysOfEvent = SlotMask()
     @exclusivity(unchecked) private var rarities: Rarities?
@@ -28,6 +28,51 @@ final class ObjectExtras {
         let made = Rarities()
         rarities = made
         return made
+    }
+}
+
+/// The to-many relationships that have been touched.
+extension ObjectExtras {
+    /// Calls `body` with each, by ascending index.
+    @inline(__always) func forEachToMany(_ body: (ToManyContents) throws -> Void) rethrows {
+        var next = toManys
+        while let contents = next {
+            next = contents.next
+            try body(contents)
+        }
+    }
+
+    func contents(_ index: Int) -> ToManyContents? {
+        var next = toManys
+        while let contents = next, contents.index < index { next = contents.next }
+        return next?.index == index ? next : nil
+    }
+
+    /// - Precondition: there are none of that index yet.
+    func add(_ contents: ToManyContents) {
+        guard var before = toManys, before.index < contents.index else {
+            contents.next = toManys
+            toManys = contents
+            return
+        }
+        while let next = before.next, next.index < contents.index { before = next }
+        contents.next = before.next
+        before.next = contents
+    }
+
+    /// Forgets those that have nothing to save, and of the others what the store holds; and what fetched properties have found.
+    func forgetStoredMembers() {
+        fetched = [:]
+        let known = toManys
+        toManys = nil
+        var next = known
+        while let contents = next {
+            next = contents.next
+            contents.next = nil
+            guard contents.hasChanges else { continue }
+            contents.forgetStored()
+            add(contents)
+        }
     }
 }
 
@@ -62,9 +107,9 @@ extension ObjectExtras {
         set { if rarities != nil || !newValue.isEmpty { madeRarities.fetched = newValue } }
     }
 
-    /// Lets go of what the object holds of others, and of their changes.
+    /// Lets go of the objects in relationships and fetched properties, and of what has changed about them.
     func forgetObjects() {
-        toMany = []
+        toManys = nil
         fetched = [:]
     }
 

@@ -119,20 +119,25 @@ struct LinkWriter {
 
     private func write(_ change: ChangeSet.PositionChange) throws {
         let owner = try resolve(change.owner)
+        switch toMany(change.relationship) {
+        case .joinTable(let name, let ownerColumn, let targetColumn, let order?, _)?:
+            let sql = "UPDATE \(name) SET \(order) = ? WHERE \(targetColumn) = ? AND \(ownerColumn) = ?"
+            try writePlaces(change, sql, [.integer(owner.key)], store.orderMarks.mark(table: name, column: order))
+        case .foreignKey(let table, _, _, let order?)?:
+            let sql = "UPDATE \(table) SET \(order) = ? WHERE Z_PK = ?"
+            try writePlaces(change, sql, [], store.orderMarks.mark(table: table, column: order))
+        default: break
+        }
+    }
+
+    /// Runs a statement for each member: with its place, its key, and what is the same for all.
+    private func writePlaces(_ change: ChangeSet.PositionChange, _ sql: String, _ common: [SQLiteValue], _ mark: OrderMark) throws {
+        let statement = try connection.cached(sql)
+        defer { statement.resetAndClear() }
         for (member, place) in change.places {
-            let key = try resolve(member).key
-            switch toMany(change.relationship) {
-            case .joinTable(let name, let ownerColumn, let targetColumn, let order?, _)?:
-                try run(
-                    "UPDATE \(name) SET \(order) = ? WHERE \(ownerColumn) = ? AND \(targetColumn) = ?",
-                    [.integer(place), .integer(owner.key), .integer(key)]
-                )
-                store.orderMarks.mark(table: name, column: order).note(place)
-            case .foreignKey(let table, _, _, let order?)?:
-                try run("UPDATE \(table) SET \(order) = ? WHERE Z_PK = ?", [.integer(place), .integer(key)])
-                store.orderMarks.mark(table: table, column: order).note(place)
-            default: break
-            }
+            try statement.bind([.integer(place), .integer(try resolve(member).key)] + common)
+            try statement.run()
+            mark.note(place)
         }
     }
 }

@@ -367,8 +367,10 @@ extension SaveRun {
     /// The transaction is committed: rows get their references, and the cache the rows. Nobody else may be reading the rows.
     func publish() {
         for (_, group) in changes.groups {
-            completeReferences(group.inserts.lazy.map(\.row), group.entity)
-            completeReferences(group.updates.lazy.map(\.row), group.entity)
+            let layout = group.entity.shape.layout
+            guard !layout.referenceSlots.isEmpty else { continue }
+            for index in group.inserts.indices { completeReferences(group.inserts[index].row, layout) }
+            for index in group.updates.indices { completeReferences(group.updates[index].row, layout) }
         }
         for (index, (_, group)) in changes.groups.enumerated() {
             let root = group.entity.rootEntity.index
@@ -381,15 +383,12 @@ extension SaveRun {
     }
 
     /// Temporary keys in the rows become the permanent ones.
-    private func completeReferences(_ rows: some Sequence<Row>, _ entity: NSEntityDescription) {
-        let slots = entity.shape.layout.referenceSlots
-        guard !slots.isEmpty else { return }
-        for row in rows where row.isOwn {
-            for slot in slots {
-                let place = row.place(slot)
-                let key = place.load(as: Int64.self)
-                if key < 0, let permanent = keys[key] { place.storeBytes(of: permanent, as: RowReference.self) }
-            }
+    @inline(__always) private func completeReferences(_ row: Row, _ layout: EntityLayout) {
+        guard row.isOwn else { return }
+        for slot in layout.referenceSlots {
+            let place = row.bytes + Int(layout.ownOffsets[slot])
+            let key = place.load(as: Int64.self)
+            if key < 0, let permanent = keys[key] { place.storeBytes(of: permanent, as: RowReference.self) }
         }
     }
 }
