@@ -39,7 +39,7 @@ extension NSPredicate {
     ///
     /// A comparison with a constant is one that a store can make, and compares with nil as if nil had been written. A path that cannot be read
     /// stays, and evaluation tells why.
-    public func withValues(of variables: [String: Any]) -> NSPredicate {
+    package func withValues(of variables: [String: Any]) -> NSPredicate {
         substituting(Substitution(variables: variables, readsPaths: true))
     }
 
