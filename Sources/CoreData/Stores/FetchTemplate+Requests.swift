@@ -3,7 +3,7 @@ import ModelFormat
 
 extension FetchTemplate {
     /// Keeps a copy of the request, with its entity by name: an entity whose property has it would keep itself.
-    init(_ request: NSFetchRequest<any NSFetchRequestResult>) {
+    init<Result>(_ request: NSFetchRequest<Result>) {
         let copy = request.copied(as: (any NSFetchRequestResult).self)
         copy.releaseEntity()
         self = .request(copy)

@@ -16,7 +16,7 @@ extension NSFetchedPropertyDescription {
 
     /// As `fetchRequest = request`, for a request of any type. An addition: generic classes cannot be cast into each other on Linux.
     public func setFetchRequest<Result>(_ request: NSFetchRequest<Result>) {
-        fetchRequest = request.copied(as: (any NSFetchRequestResult).self)
+        template = FetchTemplate(request)
     }
 
     /// As `fetchRequest`, for another type of result.

@@ -80,7 +80,6 @@ struct FetchedPropertyTests {
             original = song
             copy = try #require(first.copy() as? NSManagedObjectModel)
         }
-        property.owner?.properties = []
         let copied = try #require(copy.entitiesByName["Song"]?.propertiesByName["all"] as? NSFetchedPropertyDescription)
         #expect(copied.fetchRequest?.entity === copy.entitiesByName["Song"] && copied.fetchRequest?.fetchLimit == 3)
         #expect(original == nil, "A request does not keep its entity.")
@@ -162,7 +161,7 @@ struct FetchedPropertyTests {
 
     @Test("that is set stops the program with a sentence")
     func setting() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let property = NSFetchedPropertyDescription()
             property.name = "all"
             let entity = NSEntityDescription()
@@ -173,5 +172,7 @@ struct FetchedPropertyTests {
             let context = Library.context(on: NSPersistentStoreCoordinator(managedObjectModel: model))
             NSManagedObject(entity: entity, insertInto: context).setValue([], forKey: "all")
         }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("Song.all is a fetched property and cannot be set"), "\(text)")
     }
 }

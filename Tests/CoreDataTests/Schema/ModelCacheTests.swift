@@ -59,6 +59,18 @@ struct ModelCacheTests {
         #expect(read.entities.map(\.name) == ["Base", "Sub"] && read.entities[1].parent == "Base")
     }
 
+    // One element has no form in a file.
+    @Test("has no condition rather than another one where a part of it cannot be kept")
+    func unkeepable() throws {
+        let entity = NSEntityDescription("E", attribute("width", .integer64))
+        let index = NSFetchIndexDescription(name: "i", elements: [.init(property: entity.properties[0], collationType: .binary)])
+        index.partialIndexPredicate = NSPredicate(format: "width IN %@", [1, NSObject()])
+        entity.indexes = [index]
+        let content = try ModelCache.content(of: NSManagedObjectModel(entity).frozen())
+        let read = try Model(archive: ArchivedModelReader.inflated(content))
+        #expect(read.entities[0].indexes.map(\.name) == ["i"] && read.entities[0].indexes[0].partialPredicate == nil)
+    }
+
     @Test("survives defaults of every kind, and hundreds of properties")
     func large() throws {
         let entity = NSEntityDescription("Wide")

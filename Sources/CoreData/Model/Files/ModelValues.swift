@@ -35,12 +35,15 @@ extension Model.Value {
 }
 
 extension Model.Value {
-    /// A value of the program's as files have it; nil for one that they have no form for.
+    /// A value of the program's as files have it; nil for one that they have no form for, or an array that contains such a one.
     init?(of value: Any) {
         if let scalar = Model.Value(scalar: value) {
             self = scalar
         } else if let elements = value as? [Any] {
-            self = .array(elements.compactMap(Model.Value.init(of:)))
+            let values = elements.compactMap(Model.Value.init(of:))
+            // An array without some of its elements is another one.
+            guard values.count == elements.count else { return nil }
+            self = .array(values)
         } else {
             return nil
         }
