@@ -49,11 +49,11 @@ struct ChangeSet: Sendable {
         let removed: [RowReference]
     }
 
-    /// Places in an ordered relationship, for members whose own rows are not written.
+    /// Positions in an ordered relationship, for members whose own rows are not written.
     struct PositionChange: Sendable {
         let relationship: NSRelationshipDescription
         let owner: RowReference
-        let places: [(member: RowReference, position: Int64)]
+        let positions: [(member: RowReference, position: Int64)]
     }
 
     /// A row that is put at the end of an ordered relationship which nobody has read.
@@ -72,7 +72,7 @@ struct ChangeSet: Sendable {
     }
 
     var groups: [Group] = []
-    /// In the order of their places; each is also in a group.
+    /// In the order of their positions; each is also in a group.
     var appends: [Append] = []
     var orders: [OrderChange] = []
     var links: [LinkChange] = []

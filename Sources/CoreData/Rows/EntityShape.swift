@@ -34,7 +34,7 @@ final class EntityShape: @unchecked Sendable {
     nonisolated(unsafe) let toOneLinks: UnsafePointer<ToOneLink>
     /// By slot: for a to-one whose inverse is ordered, the slot of the position.
     let positionSlots: [Int?]
-    private let hasPlaces: Bool
+    private let hasPositions: Bool
     /// In the order of the entity's `toManyRelationships`, so that a subentity's begin with its parent's.
     let toManys: [NSRelationshipDescription]
     /// Parallel to `toManys`. Lives as long as the shape.
@@ -62,7 +62,7 @@ final class EntityShape: @unchecked Sendable {
         toOnes = stored.map { $0.kind == .reference ? $0.property as? NSRelationshipDescription : nil }
         toManys = entity.toManyRelationships
         positionSlots = Self.positionSlots(in: stored)
-        hasPlaces = positionSlots.contains { $0 != nil }
+        hasPositions = positionSlots.contains { $0 != nil }
         toOneLinks = Self.links(toOnes, positionSlots)
         toManyLinks = Self.links(toManys)
         mandatoryBits = Self.mandatoryBits(of: stored)
@@ -83,15 +83,15 @@ final class EntityShape: @unchecked Sendable {
         }
     }
 
-    /// A new owner needs a new place, also where there was none before and none is known yet.
-    @inline(__always) func addPlaces(to slots: inout SlotMask) {
-        if !hasPlaces { return }
+    /// A new owner needs a new position, also where there was none before and none is known yet.
+    @inline(__always) func addPositions(to slots: inout SlotMask) {
+        if !hasPositions { return }
         for case let (reference, position?) in positionSlots.enumerated() where slots.contains(reference) { slots.insert(position) }
     }
 
-    /// Lays the values of some slots over a row. A place in an ordered relationship goes with its owner: with another one, it is not known.
+    /// Lays the values of some slots over a row. A position in an ordered relationship goes with its owner: with another one, it is not known.
     func assign(_ slots: SlotMask, from source: Row, to row: OwnRow) {
-        if hasPlaces {
+        if hasPositions {
             slots.forEach { slot in
                 guard let position = positionSlots[slot], Row(row).reference(slot) != source.reference(slot) else { return }
                 row.store(.null, at: position)

@@ -43,6 +43,6 @@ struct RelatedRow {
     /// Nil where it is not at hand: an object that was never read.
     var row: Row?
     let reference: RowReference
-    /// The place in an ordered relationship.
+    /// The position in an ordered relationship.
     let position: Int64?
 }

@@ -170,15 +170,15 @@ struct OrderedRelationshipTests {
         #expect(try library.sql("SELECT Z_OPT FROM ZBOOK") == "2")
     }
 
-    @Test("of a new owner knows its places after the first save: a later one writes those that change", arguments: [1, 2, 3, 12])
-    func placesOfNewOwner(count: Int) throws {
+    @Test("of a new owner knows its positions after the first save: a later one writes those that change", arguments: [1, 2, 3, 12])
+    func positionsOfNewOwner(count: Int) throws {
         let book = try saveBook((0..<count).map { String(format: "%03d,", $0) })
         let last = chapter("last")
         book.chapters.insert(last, at: 0)
         let moving = try library.statements { try context.save() }
         #expect(moving.count(where: { $0.hasPrefix("UPDATE ZCHAPTER") }) == 0)
         #expect(try stored() == headings(book) && headings(book).hasPrefix("last000,"))
-        // * The first goes to the end: one place changes.
+        // * The first goes to the end: one position changes.
         book.chapters.append(book.chapters.remove(at: 0))
         let appending = try library.statements { try context.save() }
         #expect(appending.count(where: { $0.hasPrefix("UPDATE ZCHAPTER") }) == 1)
@@ -199,8 +199,8 @@ struct OrderedRelationshipTests {
         #expect(try stored() == "cdea")
     }
 
-    @Test("gives places in a save without telling anybody of a change of the members")
-    func placesAreNoChange() throws {
+    @Test("gives positions in a save without telling anybody of a change of the members")
+    func positionsAreNoChange() throws {
         let book = try saveBook(["a", "b"])
         book.chapters.reverse()
         chapter("c").book = book

@@ -10,7 +10,7 @@ struct ChangeFreezer {
     private var scopes: ContiguousArray<UnsafeMutableRawPointer> = []
     /// The scope that was asked for last, which its group keeps.
     private var latest: (scope: UnsafeMutableRawPointer?, group: Int) = (nil, 0)
-    /// Where members say their owner and their place, for the ordered relationships met so far.
+    /// Where members say their owner and their position, for the ordered relationships met so far.
     private var memberSlots: [(shape: ObjectIdentifier, index: Int, slots: MemberSlots?)] = []
 
     struct Objects {
@@ -30,7 +30,7 @@ struct ChangeFreezer {
         let objects = tracker.objects
         if locked.isEmpty, passesOn(tracker.received, objects) { return }
         makeRoom(for: objects)
-        // Places come first: a member's place may be a slot of its own row, which is frozen below.
+        // Positions come first: a member's position may be a slot of its own row, which is frozen below.
         objects.forEachBorrowed { if !$0.state.isDisjoint(with: .pending) { noteToManys(of: $0) } }
         objects.forEachBorrowed { freeze($0) }
         guard isForStores else { return }
@@ -151,7 +151,7 @@ struct ChangeFreezer {
     private mutating func freezeUpdate(_ object: NSManagedObject) {
         let base = object.committedRow
         var slots = object.changes(from: base)
-        object.scopeReference._withUnsafeGuaranteedRef { $0.shape.addPlaces(to: &slots) }
+        object.scopeReference._withUnsafeGuaranteedRef { $0.shape.addPositions(to: &slots) }
         let group = group(of: object)
         guard !slots.isEmpty || object.hasChangedToManys else { return groups[group].unchanged.append(object) }
         groups[group].updated.append(object)
@@ -175,7 +175,7 @@ extension ChangeFreezer {
         guard object.state.contains(.extras) else { return }
         object.forEachChangedToMany { index, contents in
             let link = object.toManyLink(index)
-            // Places need all members: they were forgotten since, by a refresh.
+            // Positions need all members: they were forgotten since, by a refresh.
             if contents.isReordered, contents.members == nil { _ = object.members(of: index) }
             if link.isOrdered, !object.state.contains(.deleted) { noteOrder(of: object, contents) }
             if link.writesLinks { noteLinks(object, object.scope.shape.toManys[index], contents) }
@@ -183,7 +183,7 @@ extension ChangeFreezer {
     }
 
     private mutating func noteOrder(of owner: NSManagedObject, _ contents: ToManyContents) {
-        if isForStores { placeMembers(of: owner, contents) } else { noteWholeOrder(of: owner, contents) }
+        if isForStores { assignPositions(of: owner, contents) } else { noteWholeOrder(of: owner, contents) }
     }
 
     private mutating func noteLinks(_ owner: NSManagedObject, _ relationship: NSRelationshipDescription, _ contents: ToManyContents) {
@@ -217,30 +217,30 @@ extension ChangeFreezer {
         )
     }
 
-    /// Gives new places to the members that need one: in their own rows where those are written anyway, else beside them.
-    private mutating func placeMembers(of owner: NSManagedObject, _ contents: ToManyContents) {
+    /// Gives new positions to the members that need one: in their own rows where those are written anyway, else beside them.
+    private mutating func assignPositions(of owner: NSManagedObject, _ contents: ToManyContents) {
         guard let members = contents.members else { return append(contents.added, owner, contents.index) }
-        let known = contents.places
-        let places = known.map { known in OrderKeys.places(for: members.array.map { known[$0] }) }
+        let known = contents.positions
+        let positions = known.map { known in OrderKeys.positions(for: members.array.map { known[$0] }) }
         let slots = slots(of: members, owner, contents.index)
         var beside: [(member: RowReference, position: Int64)] = []
-        var position = 0
+        var index = 0
         members.forEach { member in
-            let place = places?[position] ?? OrderKeys.place(ofNew: position)
-            position += 1
-            // A row that is written anyway says its place, even the one it had: setting its owner has erased that.
-            if let slots, Self.place(member, slots, place) { return }
-            if let known, known[member] == place { return }
-            beside.append((member.rowReference, place))
+            let position = positions?[index] ?? OrderKeys.position(ofNew: index)
+            index += 1
+            // A row that is written anyway says its position, even the one it had: setting its owner has erased that.
+            if let slots, Self.writePosition(position, to: member, slots) { return }
+            if let known, known[member] == position { return }
+            beside.append((member.rowReference, position))
         }
-        // Known places only once they are written: this save may fail, or need another round.
-        contents.willSave(at: places.map { MemberPlaces(members.array, at: $0) })
+        // Known positions only once they are written: this save may fail, or need another round.
+        contents.willSave(at: positions.map { MemberPositions(members.array, at: $0) })
         guard !beside.isEmpty else { return }
         let relationship = owner.scope.shape.toManys[contents.index]
-        changes.positions.append(ChangeSet.PositionChange(relationship: relationship, owner: owner.rowReference, places: beside))
+        changes.positions.append(ChangeSet.PositionChange(relationship: relationship, owner: owner.rowReference, positions: beside))
     }
 
-    /// Not read: what was added has no place yet. The store puts it at the end, in the order of the additions rather than of the rows.
+    /// Not read: what was added has no position yet. The store puts it at the end, in the order of the additions rather than of the rows.
     private mutating func append(_ members: MemberList, _ owner: NSManagedObject, _ index: Int) {
         guard members.count > 1, owner.scope.shape.toManys[index].inverse?.isToMany == false else { return }
         for member in members.array where member.state.contains(.ownRow) {
@@ -252,9 +252,9 @@ extension ChangeFreezer {
         }
     }
 
-    private typealias MemberSlots = (owner: Int, place: Int)
+    private typealias MemberSlots = (owner: Int, position: Int)
 
-    /// The slots of a member that say its owner and its place there: the same in all members, also in those of subentities.
+    /// The slots of a member that say its owner and its position there: the same in all members, also in those of subentities.
     private mutating func slots(of members: MemberList, _ owner: NSManagedObject, _ index: Int) -> MemberSlots? {
         guard let member = members.firstMember else { return nil }
         let shape = owner.scopeReference._withUnsafeGuaranteedRef { ObjectIdentifier($0.shape) }
@@ -266,16 +266,16 @@ extension ChangeFreezer {
 
     private static func slots(_ member: NSManagedObject, _ relationship: NSRelationshipDescription) -> MemberSlots? {
         guard let inverse = relationship.inverse, case .toOne(let owner, _)? = member.scope.shape.places[inverse.name],
-            let place = member.scope.shape.positionSlots[owner]
+            let position = member.scope.shape.positionSlots[owner]
         else { return nil }
-        return (owner, place)
+        return (owner, position)
     }
 
-    @inline(__always) private static func place(_ member: NSManagedObject, _ slots: MemberSlots, _ place: Int64) -> Bool {
+    @inline(__always) private static func writePosition(_ position: Int64, to member: NSManagedObject, _ slots: MemberSlots) -> Bool {
         guard member.state.intersection([.sharedRow, .unsavedRow]) != .sharedRow,
             member.state.contains(.inserted) || member.isChanged(slots.owner)
         else { return false }
-        member.writePlace(place, slots.place)
+        member.writePosition(position, slots.position)
         return true
     }
 }

@@ -145,8 +145,8 @@ extension NSManagedObjectContext {
                     || !isElsewhere(member, than: owner.key, along: relationship)
             }
             contents.realize(members.map(\.object))
-            let placed = members.filter { $0.position != nil }
-            if !placed.isEmpty { contents.places = MemberPlaces(placed.map(\.object), at: placed.compactMap(\.position)) }
+            let positioned = members.filter { $0.position != nil }
+            if !positioned.isEmpty { contents.positions = MemberPositions(positioned.map(\.object), at: positioned.compactMap(\.position)) }
         }
     }
 

@@ -207,13 +207,13 @@ extension NSManagedObjectContext {
                 unchanged.append(reference)
                 continue
             }
-            for (place, member) in owner.members(of: index).enumerated() where !member.state.contains(.deleted) {
+            for (index, member) in owner.members(of: index).enumerated() where !member.state.contains(.deleted) {
                 known.append(
                     RelatedRow(
                         owner: reference.key,
                         row: member.state.contains(.rowless) ? nil : rowForChild(member),
                         reference: member.rowReference,
-                        position: relationship.isOrdered ? Int64(place) : nil
+                        position: relationship.isOrdered ? Int64(index) : nil
                     )
                 )
             }

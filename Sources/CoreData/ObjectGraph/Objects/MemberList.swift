@@ -69,10 +69,10 @@ struct MemberList {
         return true
     }
 
-    /// Puts the object, which is not in the list, before the one at `position`.
-    mutating func insert(_ object: NSManagedObject, at position: Int) {
+    /// Puts the object, which is not in the list, before the one at `index`.
+    mutating func insert(_ object: NSManagedObject, at index: Int) {
         var objects = array
-        objects.insert(object, at: position)
+        objects.insert(object, at: index)
         self = MemberList(objects)
     }
 

@@ -56,27 +56,27 @@ final class MutableOrderedSetProxy: NSMutableOrderedSet {
     }
 
     override var count: Int { update().count }
-    override func object(at position: Int) -> Any { update()[position] }
+    override func object(at index: Int) -> Any { update()[index] }
     override func contains(_ object: Any) -> Bool { !isMirroring && update().contains { $0 === object as AnyObject } }
     override func index(of object: Any) -> Int { update().firstIndex { $0 === object as AnyObject } ?? NSNotFound }
 
-    override func insert(_ object: Any, at position: Int) {
-        if !contains(object) { edit { $0.insert(member(object), at: position) } }
+    override func insert(_ object: Any, at index: Int) {
+        if !contains(object) { edit { $0.insert(member(object), at: index) } }
     }
 
     override func add(_ object: Any) { insert(object, at: count) }
     override func addObjects(from array: [Any]) { edit { members in members += array.map(member) } }
-    override func removeObject(at position: Int) { edit { $0.remove(at: position) } }
+    override func removeObject(at index: Int) { edit { $0.remove(at: index) } }
     override func remove(_ object: Any) { edit { $0.removeAll { $0 === object as AnyObject } } }
     override func removeAllObjects() { edit { $0 = [] } }
-    override func replaceObject(at position: Int, with object: Any) { edit { $0[position] = member(object) } }
+    override func replaceObject(at index: Int, with object: Any) { edit { $0[index] = member(object) } }
     override func exchangeObject(at first: Int, withObjectAt second: Int) { edit { $0.swapAt(first, second) } }
 
-    override func moveObjects(at indexes: IndexSet, to position: Int) {
+    override func moveObjects(at indexes: IndexSet, to index: Int) {
         edit { members in
             let moved = indexes.map { members[$0] }
-            for index in indexes.reversed() { members.remove(at: index) }
-            members.insert(contentsOf: moved, at: position)
+            for source in indexes.reversed() { members.remove(at: source) }
+            members.insert(contentsOf: moved, at: index)
         }
     }
 

@@ -58,7 +58,7 @@ extension NSManagedObject {
     /// Sets this side only.
     final func writeTarget(_ target: NSManagedObject?, _ slot: Int) {
         let position = scopeReference._withUnsafeGuaranteedRef { Int($0.toOneLinks[slot].position) }
-        // The place in an ordered relationship belongs to the owner: with another one, it is not known yet.
+        // The position in an ordered relationship belongs to the owner: with another one, it is not known yet.
         if position >= 0, !isNull(position), forwardedReference(slot) != target?.rowReference { writeNull(position) }
         write(target?.rowReference, slot)
     }

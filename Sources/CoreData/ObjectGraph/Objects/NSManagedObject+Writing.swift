@@ -65,11 +65,11 @@ extension NSManagedObject {
         if slot < 31 { changed |= 1 &<< UInt32(truncatingIfNeeded: slot) } else { noteHighChange(slot) }
     }
 
-    /// Writes the place in an ordered relationship, for a save that writes the row anyway: nobody is told of a change.
-    final func writePlace(_ place: Int64, _ slot: Int) {
+    /// Writes the position in an ordered relationship, for a save that writes the row anyway: nobody is told of a change.
+    final func writePosition(_ position: Int64, _ slot: Int) {
         if state.intersection([.ownRow, .sharedRow]) != .ownRow { takeOwnRow(toSet: slot) }
         mark(slot)
-        scopeReference._withUnsafeGuaranteedRef { row.storeBytes(of: place, toByteOffset: Int($0.ownOffsets[slot]), as: Int64.self) }
+        scopeReference._withUnsafeGuaranteedRef { row.storeBytes(of: position, toByteOffset: Int($0.ownOffsets[slot]), as: Int64.self) }
         EntityLayout.clearNull(row, slot)
     }
 

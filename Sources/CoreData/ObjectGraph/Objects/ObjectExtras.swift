@@ -9,12 +9,12 @@ final class ObjectExtras {
     @exclusivity(unchecked) private var toManys: ToManyContents?
     /// To-many relationships changed in the last event that changed the object, by their index in the shape.
     @exclusivity(unchecked) var toManysOfEvent = SlotMask()
-    @exclusivity(unchecked) private var rarities: Rarities?
+    @exclusivity(unchecked) private var uncommon: Uncommon?
 
     init(rowOwner: AnyObject) { self.rowOwner = rowOwner }
 
     /// What hardly any object needs.
-    private final class Rarities {
+    private final class Uncommon {
         var highChanges = SlotMask()
         var changesBeforeEvent = SlotMask()
         var transients: [String: Any] = [:]
@@ -23,10 +23,10 @@ final class ObjectExtras {
         var fetched: [String: [NSManagedObject]] = [:]
     }
 
-    private var madeRarities: Rarities {
-        if let rarities { return rarities }
-        let made = Rarities()
-        rarities = made
+    private var madeUncommon: Uncommon {
+        if let uncommon { return uncommon }
+        let made = Uncommon()
+        uncommon = made
         return made
     }
 }
@@ -79,32 +79,32 @@ extension ObjectExtras {
 extension ObjectExtras {
     /// Slots from 31 on changed in that event; the object's own word has the others.
     var highChanges: SlotMask {
-        get { rarities?.highChanges ?? SlotMask() }
-        set { if rarities != nil || !newValue.isEmpty { madeRarities.highChanges = newValue } }
+        get { uncommon?.highChanges ?? SlotMask() }
+        set { if uncommon != nil || !newValue.isEmpty { madeUncommon.highChanges = newValue } }
     }
 
     /// Slots changed since the last save in events before the one that the object changed in last.
     var changesBeforeEvent: SlotMask {
-        get { rarities?.changesBeforeEvent ?? SlotMask() }
-        set { if rarities != nil || !newValue.isEmpty { madeRarities.changesBeforeEvent = newValue } }
+        get { uncommon?.changesBeforeEvent ?? SlotMask() }
+        set { if uncommon != nil || !newValue.isEmpty { madeUncommon.changesBeforeEvent = newValue } }
     }
 
     /// Transient attributes.
     var transients: [String: Any] {
-        get { rarities?.transients ?? [:] }
-        set { if rarities != nil || !newValue.isEmpty { madeRarities.transients = newValue } }
+        get { uncommon?.transients ?? [:] }
+        set { if uncommon != nil || !newValue.isEmpty { madeUncommon.transients = newValue } }
     }
 
     /// The values of transformable attributes that have been read or set, by slot.
     var transformed: [Int: TransformedValue] {
-        get { rarities?.transformed ?? [:] }
-        set { if rarities != nil || !newValue.isEmpty { madeRarities.transformed = newValue } }
+        get { uncommon?.transformed ?? [:] }
+        set { if uncommon != nil || !newValue.isEmpty { madeUncommon.transformed = newValue } }
     }
 
     /// The results of fetched properties that have been read.
     var fetched: [String: [NSManagedObject]] {
-        get { rarities?.fetched ?? [:] }
-        set { if rarities != nil || !newValue.isEmpty { madeRarities.fetched = newValue } }
+        get { uncommon?.fetched ?? [:] }
+        set { if uncommon != nil || !newValue.isEmpty { madeUncommon.fetched = newValue } }
     }
 
     /// Lets go of the objects in relationships and fetched properties, and of what has changed about them.
@@ -115,7 +115,7 @@ extension ObjectExtras {
 
     /// Relationship values between `willChangeValue(forKey:)` and `didChangeValue(forKey:)`.
     var valuesBeforeChange: [String: Any] {
-        get { rarities?.valuesBeforeChange ?? [:] }
-        set { if rarities != nil || !newValue.isEmpty { madeRarities.valuesBeforeChange = newValue } }
+        get { uncommon?.valuesBeforeChange ?? [:] }
+        set { if uncommon != nil || !newValue.isEmpty { madeUncommon.valuesBeforeChange = newValue } }
     }
 }

@@ -10,15 +10,15 @@ final class ToManyContents {
     @exclusivity(unchecked) private(set) var members: MemberList?
     /// What was put in since the last save. Empty while the owner itself is new: then everything was put in.
     @exclusivity(unchecked) private(set) var added = MemberList()
-    @exclusivity(unchecked) private var rarities: Rarities?
-    /// Whether members were put elsewhere than at the end, so that places must be written anew.
+    @exclusivity(unchecked) private var uncommon: Uncommon?
+    /// Whether members were put elsewhere than at the end, so that positions must be written anew.
     @exclusivity(unchecked) private(set) var isReordered = false
     /// Whether the owner has never been saved.
     @exclusivity(unchecked) private(set) var ownerIsNew: Bool
-    /// Whether the members are in the store at the places of a new list: most are, and the places need not be kept.
-    @exclusivity(unchecked) private var isPlacedAsNew = false
+    /// Whether the members are in the store at the positions of a new list: most are, and the positions need not be kept.
+    @exclusivity(unchecked) private var hasPositionsOfNewList = false
     /// Whether the save under way puts them there.
-    @exclusivity(unchecked) private var willBePlacedAsNew = false
+    @exclusivity(unchecked) private var willHavePositionsOfNewList = false
     private let isOrdered: Bool
 
     init(_ index: Int, ownerIsNew: Bool, isOrdered: Bool) {
@@ -29,35 +29,35 @@ final class ToManyContents {
     }
 
     /// What few relationships need.
-    private final class Rarities {
+    private final class Uncommon {
         var removed = MemberList()
-        var places: MemberPlaces?
-        var newPlaces: MemberPlaces?
+        var positions: MemberPositions?
+        var newPositions: MemberPositions?
         var order: [NSManagedObject] = []
     }
 
-    private var madeRarities: Rarities {
-        if let rarities { return rarities }
-        let made = Rarities()
-        rarities = made
+    private var madeUncommon: Uncommon {
+        if let uncommon { return uncommon }
+        let made = Uncommon()
+        uncommon = made
         return made
     }
 
     var hasChanges: Bool {
-        isReordered || !added.isEmpty || (ownerIsNew && members?.isEmpty == false) || rarities?.removed.isEmpty == false
+        isReordered || !added.isEmpty || (ownerIsNew && members?.isEmpty == false) || uncommon?.removed.isEmpty == false
     }
 
     /// Adds a member at the end; false where it is known to be in already.
     @discardableResult func add(_ object: NSManagedObject) -> Bool {
-        keepPlaces()
+        keepPositions()
         if members?.append(object) == false { return false }
         noteAddition(of: object)
         return true
     }
 
-    func insert(_ object: NSManagedObject, at position: Int) {
-        keepPlaces()
-        members?.insert(object, at: position)
+    func insert(_ object: NSManagedObject, at index: Int) {
+        keepPositions()
+        members?.insert(object, at: index)
         isReordered = true
         noteAddition(of: object)
     }
@@ -66,7 +66,7 @@ final class ToManyContents {
     // both the removed and the added was taken out, then put at the end. `realize` drops the edits that come to nothing.
     private func noteAddition(of object: NSManagedObject) {
         if ownerIsNew { return }
-        if members != nil, let rarities, rarities.removed.remove(object) {
+        if members != nil, let uncommon, uncommon.removed.remove(object) {
             // It was in, but not necessarily at the end.
             if isOrdered { isReordered = true }
         } else {
@@ -76,27 +76,27 @@ final class ToManyContents {
 
     /// Takes a member out; false where it is known not to be in.
     @discardableResult func remove(_ object: NSManagedObject) -> Bool {
-        keepPlaces()
+        keepPositions()
         if members?.remove(object) == false { return false }
         let wasAdded = added.remove(object)
         if ownerIsNew || (wasAdded && members != nil) { return true }
         // One that was never saved is not in the store's part.
         if object.state.contains(.inserted) { return wasAdded }
-        madeRarities.removed.append(object)
+        madeUncommon.removed.append(object)
         return true
     }
 
     /// A member is gone from the store: no difference to it remains.
     func forget(_ object: NSManagedObject) {
-        keepPlaces()
+        keepPositions()
         members?.remove(object)
         added.remove(object)
-        rarities?.removed.remove(object)
+        uncommon?.removed.remove(object)
     }
 
     /// Puts the members in another order.
     func reorder(_ objects: [NSManagedObject]) {
-        keepPlaces()
+        keepPositions()
         members = MemberList(objects)
         isReordered = true
     }
@@ -104,9 +104,9 @@ final class ToManyContents {
     /// Forgets what the store held; the unsaved difference stays.
     func forgetStored() {
         guard !ownerIsNew, let known = members else { return }
-        if isReordered { madeRarities.order = known.array }
+        if isReordered { madeUncommon.order = known.array }
         members = nil
-        places = nil
+        positions = nil
     }
 
     /// Takes what the store holds, under the unsaved difference.
@@ -115,57 +115,57 @@ final class ToManyContents {
         members = MemberList(stored.filter { !removed.contains($0) } + added.array)
         for object in added.array where known.contains(object) {
             added.remove(object)
-            if rarities?.removed.remove(object) == true, isOrdered { isReordered = true }
+            if uncommon?.removed.remove(object) == true, isOrdered { isReordered = true }
         }
-        for object in removed.array where !known.contains(object) { rarities?.removed.remove(object) }
-        guard let rarities, !rarities.order.isEmpty, let found = members else { return }
-        let asked = MemberList(rarities.order)
-        members = MemberList(rarities.order.filter(found.contains) + found.array.filter { !asked.contains($0) })
-        rarities.order = []
+        for object in removed.array where !known.contains(object) { uncommon?.removed.remove(object) }
+        guard let uncommon, !uncommon.order.isEmpty, let found = members else { return }
+        let asked = MemberList(uncommon.order)
+        members = MemberList(uncommon.order.filter(found.contains) + found.array.filter { !asked.contains($0) })
+        uncommon.order = []
     }
 
     /// The members as of the last save, in the order of then, where they have been read.
     var committed: [NSManagedObject]? {
         if ownerIsNew { return [] }
         let known = members.map { $0.array.filter { !added.contains($0) } + removed.array }
-        guard let places else { return known }
-        return known?.sorted { places[$0] ?? .max < places[$1] ?? .max }
+        guard let positions else { return known }
+        return known?.sorted { positions[$0] ?? .max < positions[$1] ?? .max }
     }
 
     /// The difference is in the store now.
     func didSave() {
         if !added.isEmpty { added = MemberList() }
         (isReordered, ownerIsNew) = (false, false)
-        if willBePlacedAsNew { (isPlacedAsNew, willBePlacedAsNew) = (true, false) }
-        guard let rarities else { return }
-        (rarities.removed, rarities.order) = (MemberList(), [])
-        if isPlacedAsNew { rarities.places = nil } else if let new = rarities.newPlaces { rarities.places = new }
-        rarities.newPlaces = nil
+        if willHavePositionsOfNewList { (hasPositionsOfNewList, willHavePositionsOfNewList) = (true, false) }
+        guard let uncommon else { return }
+        (uncommon.removed, uncommon.order) = (MemberList(), [])
+        if hasPositionsOfNewList { uncommon.positions = nil } else if let new = uncommon.newPositions { uncommon.positions = new }
+        uncommon.newPositions = nil
     }
 }
 
 extension ToManyContents {
     /// What was taken out since the last save.
-    var removed: MemberList { rarities?.removed ?? MemberList() }
+    var removed: MemberList { uncommon?.removed ?? MemberList() }
 
-    /// The places of the members in the store; nil but for ordered relationships that have been read or saved.
-    var places: MemberPlaces? {
-        get { isPlacedAsNew ? members.map(MemberPlaces.init(ofNew:)) : rarities?.places }
+    /// The positions of the members in the store; nil but for ordered relationships that have been read or saved.
+    var positions: MemberPositions? {
+        get { hasPositionsOfNewList ? members.map(MemberPositions.init(ofNew:)) : uncommon?.positions }
         set {
-            isPlacedAsNew = false
-            if rarities != nil || newValue != nil { madeRarities.places = newValue }
+            hasPositionsOfNewList = false
+            if uncommon != nil || newValue != nil { madeUncommon.positions = newValue }
         }
     }
 
-    /// The save under way writes these places; nil stands for those of a new list.
-    func willSave(at places: MemberPlaces?) {
-        willBePlacedAsNew = places == nil
-        if rarities != nil || places != nil { madeRarities.newPlaces = places }
+    /// The save under way writes these positions; nil stands for those of a new list.
+    func willSave(at positions: MemberPositions?) {
+        willHavePositionsOfNewList = positions == nil
+        if uncommon != nil || positions != nil { madeUncommon.newPositions = positions }
     }
 
-    /// The members are about to be others than those that the places follow from.
-    @inline(__always) private func keepPlaces() {
-        willBePlacedAsNew = false
-        if isPlacedAsNew { places = places }
+    /// The members are about to be others than those that the positions follow from.
+    @inline(__always) private func keepPositions() {
+        willHavePositionsOfNewList = false
+        if hasPositionsOfNewList { positions = positions }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteDriver
 
-/// Writes what no row says: pairs of many-to-many relationships, relationships without an inverse, and places in ordered ones.
+/// Writes what no row says: pairs of many-to-many relationships, relationships without an inverse, and positions in ordered ones.
 struct LinkWriter {
     let store: SQLiteStore
     let connection: Connection
@@ -46,11 +46,11 @@ struct LinkWriter {
             try removePairs(link, owner.key, "DELETE FROM \(name) WHERE \(ownerColumn) = ? AND \(targetColumn) = ?")
             let orders = [order, inverseOrder].compactMap { $0 }
             let names = ([ownerColumn, targetColumn] + orders).joined(separator: ", ")
-            let places = Array(repeating: "?", count: 2 + orders.count).joined(separator: ", ")
+            let parameters = Array(repeating: "?", count: 2 + orders.count).joined(separator: ", ")
             for target in link.added {
                 let marks = try orders.map { SQLiteValue.integer(try store.orderMarks.mark(table: name, column: $0).next(connection)) }
                 try run(
-                    "INSERT OR IGNORE INTO \(name)(\(names)) VALUES(\(places))",
+                    "INSERT OR IGNORE INTO \(name)(\(names)) VALUES(\(parameters))",
                     [.integer(owner.key), .integer(try resolve(target).key)] + marks
                 )
             }
@@ -84,9 +84,9 @@ struct LinkWriter {
             let key = try resolve(target).key
             let names = [column, other] + (order.map { [$0] } ?? [])
             let mark = try order.map { [SQLiteValue.integer(try store.orderMarks.mark(table: name, column: $0).next(connection))] } ?? []
-            let places = Array(repeating: "?", count: names.count).joined(separator: ", ")
+            let parameters = Array(repeating: "?", count: names.count).joined(separator: ", ")
             try run(
-                "INSERT OR IGNORE INTO \(name)(\(names.joined(separator: ", "))) VALUES(\(places))",
+                "INSERT OR IGNORE INTO \(name)(\(names.joined(separator: ", "))) VALUES(\(parameters))",
                 [.integer(min(owner, key)), .integer(max(owner, key))] + mark
             )
         }
@@ -122,22 +122,22 @@ struct LinkWriter {
         switch toMany(change.relationship) {
         case .joinTable(let name, let ownerColumn, let targetColumn, let order?, _)?:
             let sql = "UPDATE \(name) SET \(order) = ? WHERE \(targetColumn) = ? AND \(ownerColumn) = ?"
-            try writePlaces(change, sql, [.integer(owner.key)], store.orderMarks.mark(table: name, column: order))
+            try writePositions(change, sql, [.integer(owner.key)], store.orderMarks.mark(table: name, column: order))
         case .foreignKey(let table, _, _, let order?)?:
             let sql = "UPDATE \(table) SET \(order) = ? WHERE Z_PK = ?"
-            try writePlaces(change, sql, [], store.orderMarks.mark(table: table, column: order))
+            try writePositions(change, sql, [], store.orderMarks.mark(table: table, column: order))
         default: break
         }
     }
 
-    /// Runs a statement for each member: with its place, its key, and what is the same for all.
-    private func writePlaces(_ change: ChangeSet.PositionChange, _ sql: String, _ common: [SQLiteValue], _ mark: OrderMark) throws {
+    /// Runs a statement for each member: with its position, its key, and what is the same for all.
+    private func writePositions(_ change: ChangeSet.PositionChange, _ sql: String, _ common: [SQLiteValue], _ mark: OrderMark) throws {
         let statement = try connection.cached(sql)
         defer { statement.resetAndClear() }
-        for (member, place) in change.places {
-            try statement.bind([.integer(place), .integer(try resolve(member).key)] + common)
+        for (member, position) in change.positions {
+            try statement.bind([.integer(position), .integer(try resolve(member).key)] + common)
             try statement.run()
-            mark.note(place)
+            mark.note(position)
         }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteDriver
 
-/// The highest place given out so far in one ordered relationship's column: what is appended goes behind it.
+/// The highest position given out so far in one ordered relationship's column: what is appended goes behind it.
 ///
 /// Used on the writing connection only, in its transaction.
 final class OrderMark {
@@ -10,7 +10,7 @@ final class OrderMark {
 
     init(table: String, column: String) { maximum = "SELECT MAX(\(column)) FROM \(table)" }
 
-    /// The next place.
+    /// The next position.
     @inline(__always) func next(_ connection: Connection) throws -> Int64 {
         let next = try (highest ?? read(connection)) + OrderKeys.spacing
         highest = next
@@ -22,9 +22,9 @@ final class OrderMark {
         return maximum
     }
 
-    /// A place was given out by its owner.
-    @inline(__always) func note(_ place: Int64) {
-        if let highest, highest < place { self.highest = place }
+    /// A position was given out by its owner.
+    @inline(__always) func note(_ position: Int64) {
+        if let highest, highest < position { self.highest = position }
     }
 }
 
@@ -50,6 +50,6 @@ final class OrderMarks {
         forget()
     }
 
-    /// Forgets all places: a rollback took some back.
+    /// Forgets all positions: a rollback took some back.
     func forget() { for mark in marks.values { mark.highest = nil } }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What generated classes are built on beyond single members: several at once, and places in an ordered relationship.
+/// What generated classes are built on beyond single members: several at once, and members of an ordered relationship by index.
 extension NSManagedObject {
     /// Adds objects to a to-many relationship.
     public final func add<Target: NSManagedObject>(_ objects: some Sequence<Target>, to relationship: ToMany<Target>) {
@@ -49,16 +49,16 @@ extension NSManagedObject {
     }
 }
 
-/// Places in an ordered to-many relationship. Each of these reads the relationship, and is O(n).
+/// Members of an ordered to-many relationship by index. Each of these reads the relationship, and is O(n).
 ///
-/// - Precondition: the places are in the relationship.
+/// - Precondition: the indexes are in the relationship.
 extension NSManagedObject {
-    /// Puts one object at a place; those from there on move up.
+    /// Puts one object at an index; those from there on move up.
     public final func insert<Target: NSManagedObject>(_ object: Target, into relationship: OrderedToMany<Target>, at index: Int) {
         self[relationship].insert(object, at: index)
     }
 
-    /// Puts each object at a place, the lowest first.
+    /// Puts each object at an index, the lowest first.
     public final func insert<Target: NSManagedObject>(
         _ objects: [Target],
         into relationship: OrderedToMany<Target>,
@@ -69,12 +69,12 @@ extension NSManagedObject {
         self[relationship] = members
     }
 
-    /// Takes the object at a place out.
+    /// Removes the object at an index.
     public final func remove<Target: NSManagedObject>(at index: Int, from relationship: OrderedToMany<Target>) {
         self[relationship].remove(at: index)
     }
 
-    /// Takes the objects at several places out.
+    /// Removes the objects at several indexes.
     public final func remove<Target: NSManagedObject>(at indexes: some Sequence<Int>, from relationship: OrderedToMany<Target>) {
         var members = self[relationship]
         for index in indexes.sorted().reversed() { members.remove(at: index) }
