@@ -18,7 +18,7 @@ extension SQLiteStore {
                         try next()
                     }
                 } catch {
-                    run.takeBack()
+                    run.revertPositions()
                     throw error
                 }
                 return run

@@ -1,0 +1,53 @@
+import SQLiteDriver
+
+/// Collects the rows of one save that are not what their changes were measured against.
+final class ConflictDetection {
+    private let store: SQLiteStore
+    private let connection: Connection
+    private var conflicts: [RowConflict] = []
+
+    init(_ store: SQLiteStore, _ connection: Connection) {
+        self.store = store
+        self.connection = connection
+    }
+
+    func throwIfAny() throws {
+        if !conflicts.isEmpty { throw SaveConflicts(conflicts: conflicts) }
+    }
+
+    /// Notes a conflict where the cache has a newer row than the change is measured against.
+    func noteNewerCachedRow(_ change: some MeasuredChange, _ group: ChangeSet.Group, _ statements: SaveStatements) -> Bool {
+        guard let base = change.base, let cached = store.cache.row(root: statements.root, key: change.key), cached.version > base.version
+        else { return false }
+        note(group, change.key, cached, base.version, isStoreAhead: false)
+        return true
+    }
+
+    /// Notes conflicts for objects that did not change but must be as they were read.
+    func checkLocks(of group: ChangeSet.Group) throws {
+        let versions = try store.readVersions(group.locks.map(\.key), group.entity, connection)
+        for lock in group.locks {
+            guard let base = lock.base, base.version != 0, versions[lock.key] != base.version else { continue }
+            try noteStoredRow(group, lock.key, base.version)
+        }
+    }
+
+    /// Notes that the store has another version of a row, or has it no more.
+    func noteStoredRow(_ group: ChangeSet.Group, _ key: Int64, _ version: Int32) throws {
+        store.cache.forget(root: group.entity.rootEntity.index, key: key)
+        let current = try store.readRow(key, group.entity, connection)
+        note(group, key, current, version, isStoreAhead: true)
+    }
+
+    private func note(_ group: ChangeSet.Group, _ key: Int64, _ current: Row?, _ version: Int32, isStoreAhead: Bool) {
+        conflicts.append(
+            RowConflict(
+                reference: RowReference(key: key, entity: Int32(group.entity.index), store: store.number),
+                current: current,
+                currentVersion: current?.version ?? 0,
+                baseVersion: version,
+                isStoreAhead: isStoreAhead
+            )
+        )
+    }
+}

@@ -1,0 +1,32 @@
+extension SaveRun {
+    /// The transaction is committed: rows get their references, and the cache the rows. Nobody else may be reading the rows.
+    func publish() {
+        for (_, group) in changes.groups { completeReferences(of: group) }
+        for (index, (_, group)) in changes.groups.enumerated() {
+            let root = group.entity.rootEntity.index
+            store.cache.publish(inserts: group.inserts, keys: insertedKeys[index], root: root)
+            store.cache.publish(updates: group.updates, versions: updatedVersions[index], root: root)
+            store.cache.forget(root: root, deletes: group.deletes)
+        }
+        for (root, keys) in unreadUpdates { for key in keys { store.cache.forget(root: root, key: key) } }
+        for (root, first, count) in keys.pooled { store.keyPool.put(first, count: count, root: root) }
+        store.didWriteMetadata()
+    }
+
+    private func completeReferences(of group: ChangeSet.Group) {
+        let layout = group.entity.shape.layout
+        guard !layout.referenceSlots.isEmpty else { return }
+        for index in group.inserts.indices { completeReferences(group.inserts[index].row, layout) }
+        for index in group.updates.indices { completeReferences(group.updates[index].row, layout) }
+    }
+
+    /// Temporary keys in the rows become the permanent ones.
+    @inline(__always) private func completeReferences(_ row: Row, _ layout: EntityLayout) {
+        guard row.isOwn else { return }
+        for slot in layout.referenceSlots {
+            let place = row.bytes + Int(layout.ownOffsets[slot])
+            let key = place.load(as: Int64.self)
+            if key < 0, let permanent = keys.forwarding[key] { place.storeBytes(of: permanent, as: RowReference.self) }
+        }
+    }
+}

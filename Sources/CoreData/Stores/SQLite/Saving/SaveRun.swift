@@ -1,0 +1,85 @@
+import Foundation
+import SQLiteDriver
+
+/// Writes one store's part of a save, inside a transaction that the caller ends.
+///
+/// Deletes come first, so that what they free can be used again; then updates, inserts, and what joins them.
+final class SaveRun {
+    let store: SQLiteStore
+    let changes: StoreChanges
+    private let connection: Connection
+    private(set) var keys = ReservedKeys()
+    /// For each group, in order: the versions of its updated rows, 0 where only the store knows it.
+    private(set) var updatedVersions: [ContiguousArray<Int32>] = []
+    /// What the row cache is to forget once this is committed: rows whose versions advanced unread.
+    private(set) var unreadUpdates: [(root: Int, keys: [Int64])] = []
+    private let positions: PositionAssignment
+
+    /// For each group, in order.
+    var insertedKeys: [ContiguousArray<Int64>] { keys.inserted }
+
+    init(_ store: SQLiteStore, _ changes: StoreChanges, _ connection: Connection) {
+        self.store = store
+        self.changes = changes
+        self.connection = connection
+        positions = PositionAssignment(connection)
+    }
+
+    /// Runs everything up to the commit.
+    ///
+    /// - Throws: `SaveConflicts`, `SQLiteError`, `CocoaError`; the transaction is to be rolled back then.
+    func write() throws {
+        try store.orderMarks.refresh(connection)
+        keys = try KeyReservation(store: store, connection: connection).keys(for: changes)
+        let conflicts = ConflictDetection(store, connection)
+        try writeDeletes(conflicts)
+        try assignAppended()
+        let writer = StatementWriter(schema: store.schema, store: store.number, resolve: resolve)
+        try writeUpdates(writer, conflicts)
+        try conflicts.throwIfAny()
+        try writeInserts(writer)
+        try LinkWriter(store: store, connection: connection, resolve: resolve).write(changes)
+        if let metadata = store.changedMetadata { try metadata.write(to: connection) }
+    }
+
+    private func writeDeletes(_ conflicts: ConflictDetection) throws {
+        let deletes = DeleteWriter(store: store, connection: connection, conflicts: conflicts)
+        for (_, group) in changes.groups {
+            try conflicts.checkLocks(of: group)
+            try deletes.write(group)
+        }
+    }
+
+    private func assignAppended() throws {
+        for append in changes.appends {
+            let entity = store.model.entitiesInIndexOrder[Int(append.member.entity)]
+            try positions.assign(to: append.row.own, store.saveStatements(entity))
+        }
+    }
+
+    private func writeUpdates(_ writer: StatementWriter, _ conflicts: ConflictDetection) throws {
+        let updates = UpdateWriter(store: store, connection: connection, writer: writer, positions: positions, conflicts: conflicts)
+        for (_, group) in changes.groups {
+            let written = try updates.write(group)
+            updatedVersions.append(written.versions)
+            if !written.unread.isEmpty { unreadUpdates.append((group.entity.rootEntity.index, written.unread)) }
+        }
+    }
+
+    private func writeInserts(_ writer: StatementWriter) throws {
+        let inserts = InsertWriter(store: store, connection: connection, writer: writer, positions: positions)
+        for (offset, (_, group)) in changes.groups.enumerated() { try inserts.write(group, keys.inserted[offset]) }
+    }
+
+    private func resolve(_ reference: RowReference) throws -> RowReference {
+        if reference.key < 0, let permanent = keys.forwarding[reference.key] { return permanent }
+        if reference.key > 0, reference.store == store.number || reference.store == 0 { return reference }
+        throw CocoaError.coreData(
+            .managedObjectExternalRelationship,
+            "A relationship leads from store \(store.url?.lastPathComponent ?? "?") to an object of another store, or of none."
+        )
+    }
+
+    /// Nothing was written: the rows are as they were, so that the next save assigns positions anew.
+    func revertPositions() { positions.revert() }
+}

@@ -1,0 +1,13 @@
+/// The part of a change set that one store takes.
+struct StoreChanges {
+    /// The groups, with their indexes in the whole change set.
+    var groups: [(index: Int, group: ChangeSet.Group)] = []
+    var links: [ChangeSet.LinkChange] = []
+    var positions: [ChangeSet.PositionChange] = []
+    var appends: [ChangeSet.Append] = []
+
+    /// Whether any row of these can hold a reference: only then must temporary keys be found again.
+    var refersToOthers: Bool {
+        !links.isEmpty || !positions.isEmpty || groups.contains { !$0.group.entity.shape.layout.referenceSlots.isEmpty }
+    }
+}
