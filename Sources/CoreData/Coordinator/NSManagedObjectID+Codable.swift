@@ -38,7 +38,7 @@ extension NSManagedObjectID: Codable {
         guard let id = coordinator.managedObjectID(for: text) else {
             throw Self.failure(decoder, "No store of the coordinator has the object \(text).")
         }
-        self.init(id.reference, in: id.space)
+        self.init(id.identity)
     }
 
     private static func failure(_ decoder: any Decoder, _ text: String) -> DecodingError {

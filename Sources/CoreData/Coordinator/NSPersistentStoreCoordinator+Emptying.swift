@@ -15,7 +15,7 @@ extension NSPersistentStoreCoordinator {
         guard persistentStores.contains(store), let old = store as? SQLiteStore else {
             throw CocoaError.coreData(.coreData, "The store is not one of this coordinator's.")
         }
-        let fresh = try old.reopened(as: nextStoreNumber(), options: options)
+        let fresh = try old.reopened(options: options)
         do {
             try fresh.empty()
         } catch {
@@ -30,8 +30,10 @@ extension NSPersistentStoreCoordinator {
     private func replace(_ old: SQLiteStore, with fresh: SQLiteStore) {
         fresh.owner = self
         stores.withLock { stores in
+            stores.identify(fresh)
             for index in stores.all.indices where stores.all[index] === old { stores.all[index] = fresh }
         }
+        old.home?.store = nil
         old.close()
         old.owner = nil
         NotificationCenter.default.post(

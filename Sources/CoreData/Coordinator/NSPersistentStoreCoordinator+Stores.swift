@@ -9,7 +9,8 @@ extension NSPersistentStoreCoordinator {
     /// `/dev/null` is in memory too, and seen by this coordinator only.
     ///
     /// - Throws: a `CocoaError`: 134000 unknown type, 134080 added already or cannot be opened, 134100 of another model, 259 no database,
-    ///   and others by their cause. A file that was there is untouched.
+    ///   and others by their cause. A copy of a store that was added, which has its UUID, counts as added already. A file that was there is
+    ///   untouched.
     @discardableResult
     public func addPersistentStore(
         ofType storeType: String,
@@ -24,7 +25,6 @@ extension NSPersistentStoreCoordinator {
         let store = try SQLiteStore.open(
             place,
             model: managedObjectModel,
-            number: nextStoreNumber(),
             configurationName: configuration,
             options: options
         )
@@ -42,22 +42,19 @@ extension NSPersistentStoreCoordinator {
         try addPersistentStore(ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
     }
 
-    func nextStoreNumber() -> Int32 {
-        stores.withLock {
-            $0.lastNumber += 1
-            return $0.lastNumber
-        }
-    }
-
     private func has(_ identity: DatabaseIdentity?) -> Bool {
         identity != nil && persistentStores.contains { ($0 as? SQLiteStore)?.lock.identity == identity }
     }
 
-    /// - Throws: `CocoaError` 134080 where the same database was added meanwhile; the store is closed then.
+    /// - Throws: `CocoaError` 134080 where the same database was added meanwhile, or one of the same UUID; the store is closed then.
     private func add(_ store: SQLiteStore) throws {
         store.owner = self
         let isNew = stores.withLock { stores in
-            guard !stores.all.contains(where: { ($0 as? SQLiteStore)?.lock === store.lock }) else { return false }
+            // A copy of a store has its UUID: no ID could tell the two apart.
+            guard !stores.all.contains(where: { ($0 as? SQLiteStore)?.lock === store.lock || $0.identifier == store.identifier }) else {
+                return false
+            }
+            stores.identify(store)
             stores.all.append(store)
             return true
         }
@@ -76,7 +73,7 @@ extension NSPersistentStoreCoordinator {
     private static func addedAlready(_ url: URL?) -> CocoaError {
         .coreData(
             .persistentStoreOpen,
-            "The store at \(url?.path ?? "?") was added to this coordinator already.",
+            "The store at \(url?.path ?? "?") was added to this coordinator already, or is a copy, with the same UUID, of one that was.",
             userInfo: url.map { [NSFilePathErrorKey: $0.path] } ?? [:]
         )
     }
@@ -90,6 +87,7 @@ extension NSPersistentStoreCoordinator {
         }
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         stores.withLock { stores in stores.all.removeAll { $0 === store } }
+        store.home?.store = nil
         (store as? SQLiteStore)?.close()
         store.owner = nil
         NotificationCenter.default.post(

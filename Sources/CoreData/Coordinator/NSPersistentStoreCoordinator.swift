@@ -10,7 +10,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     struct Stores {
         var all: [NSPersistentStore] = []
-        var lastNumber: Int32 = 0
+        /// Every store that there has been, by number, from 1 on.
+        var identities: [StoreIdentity] = []
+        /// What IDs have in common, by number of the store and index of the entity.
+        var spaces: [[Int: IDSpace]] = []
+        /// Grows with every store that is added.
+        var additions = 0
     }
     let stores = Lock(Stores())
     /// Where stores are opened that are added in the background, one after the other.
@@ -52,7 +57,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             let store = persistentStores.first(where: { $0.identifier.caseInsensitiveCompare(host) == .orderedSame }),
             store.holds(entity)
         else { return nil }
-        return NSManagedObjectID(RowReference(key: key, entity: Int32(entity.index), store: store.number), entity: entity, store: store)
+        let reference = RowReference(key: key, entity: Int32(entity.index), store: store.number)
+        return NSManagedObjectID(RowIdentity(reference, in: ids(of: entity, inStoreNumbered: store.number)))
     }
 
     /// The key in `p12`.

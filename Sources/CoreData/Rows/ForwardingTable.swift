@@ -23,6 +23,11 @@ final class ForwardingTable: Sendable {
         recorded.add(1, ordering: .releasing)
     }
 
+    /// Nobody knows any of the keys.
+    func removeAll() {
+        keys.withLock { if !$0.isEmpty { $0 = KeyForwarding() } }
+    }
+
     /// Whether a context of the tree may have dropped an object that a child takes for saved.
     var hasDroppedInsertions: Bool { dropped.load(ordering: .acquiring) }
 

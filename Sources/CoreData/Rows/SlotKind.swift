@@ -51,6 +51,13 @@
         self.entity = entity
         self.store = store
     }
+
+    /// A temporary key is unique in the process: the object may have been assigned to a store since the reference was made.
+    @usableFromInline static func == (left: RowReference, right: RowReference) -> Bool {
+        left.key == right.key && (left.key < 0 || (left.entity == right.entity && left.store == right.store))
+    }
+
+    @usableFromInline func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }
 
 /// A set of slots.

@@ -27,8 +27,13 @@ open class NSPersistentStore: NSObject {
 
     /// The coordinator, which is of a layer above.
     weak var owner: AnyObject?
+    /// What the coordinator knows the store as, since it was added.
+    final var home: StoreIdentity? {
+        didSet { number = home?.number ?? 0 }
+    }
     /// The coordinator's number for the store, from 1 on; it is in every row reference.
-    var number: Int32 = 0
+    // NB: kept beside, for the paths that every value takes.
+    private(set) final var number: Int32 = 0
 
     init(configurationName: String?, url: URL?, options: [AnyHashable: Any]?) {
         self.configurationName = configurationName ?? Self.defaultConfigurationName

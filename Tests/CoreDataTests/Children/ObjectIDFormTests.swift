@@ -21,14 +21,16 @@ struct ObjectIDFormTests {
         tag.label = "t"
         let temporary = tag.objectID
         let before: Set = [temporary]
-        let hash = temporary.hash
+        let (hash, uri, text) = (temporary.hash, temporary.uriRepresentation(), temporary.description)
         #expect(temporary.isTemporaryID)
         try context.save()
         let permanent = tag.objectID
         #expect(permanent !== temporary && isSame(temporary, permanent) && permanent.hash == hash)
         #expect(before.contains(permanent) && Set([permanent]).contains(temporary) && [permanent: 1][temporary] == 1)
-        #expect(!temporary.isTemporaryID && temporary.persistentStore === library.store)
-        #expect(temporary.uriRepresentation() == permanent.uriRepresentation())
+        // => The one that was kept says what it said.
+        #expect(temporary.isTemporaryID && temporary.persistentStore == nil && temporary.hash == hash)
+        #expect(temporary.uriRepresentation() == uri && temporary.description == text && uri != permanent.uriRepresentation())
+        #expect(!permanent.isTemporaryID && permanent.persistentStore === library.store)
         let far = try library.separateContext()
         let same = try #require(try far.one(Tag.self))
         #expect(isSame(same.objectID, temporary))
@@ -82,12 +84,13 @@ struct ObjectIDFormTests {
         try check(layers.worker, layers.main)
     }
 
-    @Test("becomes permanent with obtainPermanentIDs, and with the keys that a child's save takes")
+    @Test("stays temporary with obtainPermanentIDs and with the keys that a child's save takes; the object's own is permanent then")
     func early() throws {
         let first = Tag(context: layers.worker)
         let temporary = first.objectID
         try layers.worker.obtainPermanentIDs(for: [first])
-        #expect(isSame(temporary, first.objectID) && !temporary.isTemporaryID)
+        #expect(isSame(temporary, first.objectID) && temporary.isTemporaryID && !first.objectID.isTemporaryID)
+        #expect(first.isInserted && temporary.uriRepresentation().host == nil)
         try layers.worker.save()
         let second = Tag(context: layers.worker)
         let id = second.objectID
@@ -97,6 +100,30 @@ struct ObjectIDFormTests {
         try layers.worker.save()
         #expect(isSame(id, second.objectID) && isSame(pooled, third.objectID))
         #expect(layers.main.object(with: pooled) === layers.main.own(third))
+    }
+
+    @Test("is remembered by no context whose children are gone: the keys of 1,000 saves leave nothing")
+    func forgotten() throws {
+        // The layers of this suite are children too.
+        let alone = library.newContext()
+        weak var child: NSManagedObjectContext?
+        do {
+            let made = Layers.child(of: alone, "child")
+            child = made
+            let tag = Tag(context: made)
+            tag.label = "t"
+            try made.save()
+            try alone.save()
+            #expect(made.object(with: tag.objectID) === tag && !tag.objectID.isTemporaryID)
+        }
+        #expect(child == nil)
+        let keys = try (0..<1000).map { _ in
+            let tag = Tag(context: alone)
+            let key = tag.objectID.identity.key
+            try alone.save()
+            return key
+        }
+        #expect(keys.allSatisfy { $0 < 0 && alone.identityMap.forwardingTable[$0] == nil })
     }
 
     @Test("costs nothing to those who do not ask, and is forgotten with the last one who holds it")

@@ -82,7 +82,15 @@ struct QueryBench {
     let model = QueryModel.make()
     let cache: PlanCache
 
-    init(store: Int32? = nil) { cache = PlanCache(schema: SQLSchema(model: model, configuration: nil), store: store) }
+    private let home: StoreIdentity?
+
+    /// - Parameter store: the store's number, where there are others.
+    init(store: Int32? = nil) {
+        cache = PlanCache(schema: SQLSchema(model: model, configuration: nil))
+        home = store.map(Self.store)
+    }
+
+    private static func store(_ number: Int32) -> StoreIdentity { StoreIdentity("store \(number)", number: number) }
 
     var schema: SQLSchema { cache.schema }
 
@@ -95,12 +103,13 @@ struct QueryBench {
     }
 
     func plan(_ query: FetchQuery, _ result: FetchPlan.Result = .references, excluding keys: [Int64] = []) throws -> FetchPlan {
-        try FetchPlan(query, cache: cache, result: result, excluding: keys)
+        try FetchPlan(query, cache: cache, result: result, home: home, excluding: keys)
     }
 
     func objectID(_ key: Int64, of name: String, store: Int32 = 1) throws -> NSManagedObjectID {
         let entity = try entity(name)
-        return NSManagedObjectID(RowReference(key: key, entity: Int32(entity.index), store: store), entity: entity, store: nil)
+        let space = IDSpace(entity, home: key < 0 ? nil : Self.store(store))
+        return NSManagedObjectID(RowIdentity(RowReference(key: key, entity: Int32(entity.index), store: store), in: space))
     }
 
     /// An empty database in memory with the functions that plans use.

@@ -44,7 +44,7 @@ struct FixtureStoreTests {
                 let before = try #require(Int64(try highest()))
                 let object = NSEntityDescription.insertNewObject(forEntityName: entity.name ?? "", into: context)
                 try context.save()
-                #expect(object.objectID.reference.key == before + 1)
+                #expect(object.objectID.identity.key == before + 1)
                 #expect(try highest() == "\(before + 1)")
                 #expect(try stack.newContext().existingObject(with: object.objectID).entity === entity)
             }

@@ -105,7 +105,14 @@ struct ChangeFreezer {
     }
 
     private mutating func freeze(_ object: NSManagedObject) {
-        if isForStores, object.key < 0, !object.state.contains(.inserted) {
+        if object.isForeign {
+            // No store and no parent is told of it.
+            if object.state.contains(.deleted) {
+                groups[group(of: object)].deleted.append(object)
+            } else if object.state.contains(.updated) {
+                groups[group(of: object)].unchanged.append(object)
+            }
+        } else if isForStores, object.key < 0, !object.state.contains(.inserted) {
             // A trace of an object that was never saved and that a context above has dropped: no store knows it.
             guard !object.state.isDisjoint(with: .pending) else { return }
             groups[group(of: object)].unchanged.append(object)

@@ -38,7 +38,7 @@ struct ChangeReception {
     /// An object that was never in a file, as far as its child knows, is known to a context above, or in a file by now; or it was dropped.
     private func checkUnsaved() throws {
         var conflicts: [RowConflict] = []
-        let hasDropped = context.forwardingTable.hasDroppedInsertions
+        let hasDropped = context.identityMap.forwardingTable.hasDroppedInsertions
         for group in changes.groups {
             for update in group.updates where update.key < 0 || (hasDropped && update.base?.version == 0) {
                 guard try isGone(reference(update.key, group)) else { continue }
@@ -83,12 +83,13 @@ extension ChangeReception {
         context.tracker.noteInsertions(of: objects, as: inserts)
         let references = scope.shape.layout.referenceSlots
         if !references.isEmpty { for object in objects { noteReferences(object, references) } }
-        if context.retainsObjects { context.retained.formUnion(objects) }
+        if context.identityMap.retainsObjects { context.identityMap.retained.formUnion(objects) }
     }
 
     /// An insert of a row that this context knew: a merge policy in the child brings back what was deleted here or in the store.
     private mutating func takeAgain(_ insert: ChangeSet.Insert, _ object: NSManagedObject) {
-        guard !object.state.contains(.deleted) else { return }
+        // One that was asked for too early counts as deleted, but nobody has deleted it.
+        guard !object.state.contains(.deleted) || object.state.contains(.inaccessible) else { return }
         context.tracker.forget(object)
         object.setRow(insert.row)
         object.state.formUnion([.sharedRow, .unsavedRow])

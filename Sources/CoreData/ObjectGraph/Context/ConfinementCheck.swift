@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
     /// The same for what may be set from anywhere before the context has had an object.
     @inline(__always) func checkSetUp(_ member: StaticString = #function) {
         #if DEBUG
-            if optionalRegistry?.isUnused == false, !isUsableHere, checksConfinement { reportUseOffQueue(member) }
+            if !identityMap.isUnused, !isUsableHere, checksConfinement { reportUseOffQueue(member) }
         #endif
     }
 

@@ -17,7 +17,7 @@ struct FetchOverlay {
         let paths = ReadPaths(query.predicate, query.sortDescriptors)
         let entities = query.includesSubentities ? query.entity.subtree : query.entity.index..<query.entity.index + 1
         let inherited = InheritedChanges(context, entities: Set(entities).union(RelatedChanges.entities(on: paths, of: query.entity)))
-        let pending = Array(context.tracker.objects.filter { !$0.state.isDisjoint(with: .pending) })
+        let pending = Array(context.tracker.objects.filter { !$0.state.isDisjoint(with: .pending) && !$0.isForeign })
         guard !pending.isEmpty || !inherited.isEmpty else { return nil }
         let related = RelatedChanges(context: context, pending: try pending + inherited.related(outside: entities, paths))
             .owners(of: query.entity, reading: paths)

@@ -15,6 +15,9 @@ struct ChildContexts {
         hasHadAny = true
     }
 
+    /// Whether there is one that lives.
+    var hasAny: Bool { references.contains { $0.context != nil } }
+
     var contexts: [NSManagedObjectContext] { references.compactMap(\.context) }
 }
 

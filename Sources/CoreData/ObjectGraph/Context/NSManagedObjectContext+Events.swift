@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
         if object.state.contains(.registered) { object.scopeReference._withUnsafeGuaranteedRef { $0.identity?.remove(object) } }
         object.state.remove(.registered)
         object.state.insert(.detached)
-        if retainsObjects { retained.remove(object) }
+        if identityMap.retainsObjects { identityMap.retained.remove(object) }
     }
 
     /// What ObjectsDidChange says of an object.

@@ -94,12 +94,12 @@ extension NSManagedObjectContext {
     }
 
     private func fetchObjects<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> [NSManagedObject] {
-        let objects = try forwardingTable.consistently {
+        let objects = try identityMap.forwardingTable.consistently {
             let overlay = try overlay(request, entity)
             return (try fetchObjects(request, query(request, entity), overlay), overlay?.hasTemporaryKeys ?? false)
         }
         if !request.returnsObjectsAsFaults { for object in objects where object.isFault { object.fire() } }
-        if retainsObjects { retained.formUnion(objects) }
+        if identityMap.retainsObjects { identityMap.retained.formUnion(objects) }
         return objects
     }
 
@@ -123,12 +123,12 @@ extension NSManagedObjectContext {
         }
         let entities = parentSource.managedObjectModel.entitiesInIndexOrder
         return references.map {
-            NSManagedObjectID($0, in: registry.scope(of: entities[Int($0.entity)], store: $0.store).ids(temporary: false))
+            NSManagedObjectID(RowIdentity($0, in: registry.scope(of: entities[Int($0.entity)], store: $0.store).ids(temporary: false)))
         }
     }
 
     private func count<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> Int {
-        let count = try forwardingTable.consistently {
+        let count = try identityMap.forwardingTable.consistently {
             guard let overlay = try overlay(request, entity) else { return (try parentSource.count(query(request, entity)), false) }
             guard !overlay.affectsAll, let stored = try parentSource.count(overlay.unlimitedQuery) else { return (nil, false) }
             return (try overlay.count(stored), overlay.hasTemporaryKeys)

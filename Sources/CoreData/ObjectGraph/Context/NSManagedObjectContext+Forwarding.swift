@@ -7,19 +7,21 @@ extension NSManagedObjectContext {
         guard reference.key < 0 else { return reference }
         // Or the object that the permanent reference leads to would still have the temporary one.
         catchUp()
-        return forwarding[reference.key] ?? forwardingTable[reference.key] ?? reference
+        return identityMap.forwarding[reference.key] ?? identityMap.forwardingTable[reference.key] ?? reference
     }
 
     /// Gives objects the permanent keys that they got in other contexts of the tree since this was last called.
     @inline(__always) func catchUp() {
-        if forwardingTable.generation != followedForwardings { followForwardings() }
+        let map = identityMap
+        if map.forwardingTable.generation != map.followedForwardings { followForwardings() }
+        if !map.awaited.isEmpty { followAwaited() }
     }
 
     @inline(never) private func followForwardings() {
-        followedForwardings = forwardingTable.generation
-        for object in optionalRegistry?.temporaryObjects ?? [] {
-            guard let permanent = forwardingTable[object.key] else { continue }
-            move(object, to: permanent)
+        identityMap.followedForwardings = identityMap.forwardingTable.generation
+        for object in identityMap.registry?.temporaryObjects ?? [] {
+            guard let permanent = identityMap.forwardingTable[object.key] else { continue }
+            arrive(object, at: permanent)
         }
     }
 
@@ -29,15 +31,23 @@ extension NSManagedObjectContext {
         if key > 0, !IDSuccession.isUnused {
             let scope = registry.scope(of: object.scope.entity, store: store)
             let reference = RowReference(key: key, entity: scope.entityIndex, store: store)
-            IDSuccession.settle(old, as: reference, in: scope.ids(temporary: false))
+            IDSuccession.noteSuccessor(of: old, RowIdentity(reference, in: scope.ids(temporary: false)))
         }
         move(object, to: RowReference(key: key, entity: object.scope.entityIndex, store: store))
-        if old != key { forwarding.insert(object.rowReference, for: old) }
-        let isKnownElsewhere = hasHadChildren || (parent != nil && !object.state.contains(.inserted))
-        if old != key, isKnownElsewhere { forwardingTable.record([(old, object.rowReference)]) }
+        if old != key { identityMap.forwarding.insert(object.rowReference, for: old) }
+        let isKnownElsewhere = isFollowed || (parent != nil && !object.state.contains(.inserted))
+        if old != key, isKnownElsewhere { identityMap.forwardingTable.record([(old, object.rowReference)]) }
     }
 
-    private func move(_ object: NSManagedObject, to reference: RowReference) {
+    /// Whether there are contexts below, which may know unsaved objects of this one by their temporary keys.
+    var isFollowed: Bool { incoming != nil || children.withLock(\.hasAny) }
+
+    /// The save of a topmost context is over. Without contexts below nobody knows any of the keys that have become permanent.
+    func dropForwardings() {
+        if parent == nil, !isFollowed { identityMap.forwardingTable.removeAll() }
+    }
+
+    func move(_ object: NSManagedObject, to reference: RowReference) {
         object.scope.identity?.remove(object)
         object.scope = registry.scope(of: object.scope.entity, store: reference.store)
         object.key = reference.key
@@ -86,18 +96,21 @@ extension NSManagedObjectContext {
         objects.forEachBorrowed { object in
             // What nobody refers to, and whose ID nobody has asked for, is known by its new key alone.
             if mayBeReferredTo || object.state.contains(.extras) {
-                forwarding.insert(RowReference(key: key, entity: permanent.entityIndex, store: permanent.store), for: object.key)
+                identityMap.forwarding.insert(
+                    RowReference(key: key, entity: permanent.entityIndex, store: permanent.store),
+                    for: object.key
+                )
             }
             // The row says its key too, so that the store need not write it there.
             if !object.state.contains(.sharedRow) { object.row.storeBytes(of: key, as: Int64.self) }
             key += 1
         }
-        if hasHadChildren { noteForwardings(of: objects, keys.first, permanent) }
+        if isFollowed { noteForwardings(of: objects, keys.first, permanent) }
         scope.identity?.move(objects, to: permanent, keys: ContiguousArray(keys.first..<keys.first + Int64(objects.count)))
     }
 
     private func noteForwardings(of objects: ContiguousArray<NSManagedObject>, _ first: Int64, _ scope: EntityScope) {
-        forwardingTable.record(
+        identityMap.forwardingTable.record(
             objects.enumerated().map { offset, object in
                 (object.key, RowReference(key: first + Int64(offset), entity: scope.entityIndex, store: scope.store))
             }
@@ -106,7 +119,7 @@ extension NSManagedObjectContext {
 
     /// References that were set before their targets got permanent IDs become permanent too.
     func forwardReferences() {
-        guard registry.hasRelationships, !forwarding.isEmpty || followedForwardings > 0 else { return }
+        guard registry.hasRelationships, !identityMap.forwarding.isEmpty || identityMap.followedForwardings > 0 else { return }
         for object in tracker.objects where object.state.intersection([.ownRow, .rowless]) == .ownRow {
             for slot in object.scope.shape.layout.referenceSlots {
                 guard let reference = object.currentRow.reference(slot), reference.key < 0 else { continue }

@@ -1,48 +1,16 @@
 import Foundation
-import Synchronization
 
 extension NSManagedObjectContext {
-    // NB: counts down, process-wide, so that no two unsaved objects of any two contexts have one key. Contexts take keys by the block.
-    private static let lastTemporaryKey = Atomic<Int64>(-1)
-    private static let keysPerBlock: Int64 = 1024
-
-    @inline(__always) func nextTemporaryKey() -> Int64 {
-        if temporaryKeys.next == temporaryKeys.end { takeTemporaryKeys() }
-        temporaryKeys.next -= 1
-        return temporaryKeys.next + 1
-    }
-
-    @inline(never) private func takeTemporaryKeys() {
-        let first = Self.lastTemporaryKey.wrappingSubtract(Self.keysPerBlock, ordering: .relaxed).oldValue
-        temporaryKeys = (first, first - Self.keysPerBlock)
-    }
-
     /// The scope of new objects of an entity, which the registry keeps.
     @inline(__always) func scopeForInsertion(of entity: NSEntityDescription) -> Unmanaged<EntityScope> {
         checkQueue("init(context:)")
-        for index in recentScopes.indices where recentScopes[index].entity == ObjectIdentifier(entity) {
-            return recentScopes[index].reference
-        }
-        return Unmanaged.passUnretained(findScopeForInsertion(of: entity))
+        return identityMap.recentScope(of: entity) ?? Unmanaged.passUnretained(findScopeForInsertion(of: entity))
     }
 
     @inline(never) private func findScopeForInsertion(of entity: NSEntityDescription) -> EntityScope {
         let scope = registry.knownScope(of: entity, store: 0) ?? makeScopeForInsertion(of: entity)
-        recentScopes = [RecentScope(entity, scope)] + recentScopes.prefix(7)
+        identityMap.noteInsertion(of: entity, into: scope)
         return scope
-    }
-
-    /// What an entity was inserted with, which may be another model's; for a search that counts no references.
-    struct RecentScope {
-        let entity: ObjectIdentifier
-        let reference: Unmanaged<EntityScope>
-        private let kept: (NSEntityDescription, EntityScope)
-
-        init(_ entity: NSEntityDescription, _ scope: EntityScope) {
-            self.entity = ObjectIdentifier(entity)
-            reference = Unmanaged.passUnretained(scope)
-            kept = (entity, scope)
-        }
     }
 
     private func makeScopeForInsertion(of entity: NSEntityDescription) -> EntityScope {
@@ -55,22 +23,19 @@ extension NSManagedObjectContext {
     @inline(__always) func enter(_ object: NSManagedObject) {
         object.scopeReference._withUnsafeGuaranteedRef { $0.identity?.insert(object) }
         tracker.noteInsertion(of: object)
-        if retainsObjects { retained.insert(object) }
+        if identityMap.retainsObjects { identityMap.retained.insert(object) }
         object.awakeFromInsert()
     }
 
-    /// Registers an object that is in no context yet; it is then as if created in this one.
+    /// Registers an object that is in no context yet; it is then as if created in this one. Objects that it was related to while they were in
+    /// no context come along.
     ///
     /// - Precondition: the object is in no other context, and its entity is one of the coordinator's model.
     public func insert(_ object: NSManagedObject) {
         checkQueue()
         if object.registeredContext === self { return reinsert(object) }
         precondition(object.state.contains(.detached), "The object is in another context already. Create it in the one that shall save it.")
-        object.scope = scopeForInsertion(of: object.scope.entity).takeUnretainedValue()
-        object.key = nextTemporaryKey()
-        object.state.subtract(.detached)
-        object.state.insert(.registered)
-        enter(object)
+        enter(unlisted: object)
     }
 
     /// An object that was deleted since the last save is taken back.
@@ -106,12 +71,13 @@ extension NSManagedObjectContext {
 
     /// Gives objects their permanent IDs before they are saved.
     ///
-    /// The objects stay inserted. An ID that is permanent already is left alone; a later rollback leaves a number unused.
+    /// The objects stay inserted. An ID that is permanent already is left alone; a later rollback leaves a number unused. Temporary IDs that
+    /// somebody holds stay as they are, and are equal to the permanent ones from now on.
     ///
     /// - Throws: a `CocoaError` where no store takes an object or the store cannot be written; no ID has changed then.
     public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         checkQueue()
-        let temporary = objects.filter { $0.key < 0 && $0.registeredContext === self }
+        let temporary = objects.filter { $0.key < 0 && $0.registeredContext === self && !$0.scope.isForeign }
         let groups = Dictionary(grouping: temporary) { ObjectIdentifier($0.scope) }.values
         let keys = try groups.map { group in
             try parentSource.permanentKeys(for: group[0].scope.entity, count: group.count, store: group[0].scope.store)
@@ -128,7 +94,7 @@ extension NSManagedObjectContext {
     /// - Precondition: the object is a managed object of this context that was never saved; the store is one of its coordinator's.
     public func assign(_ object: Any, to store: NSPersistentStore) {
         checkQueue()
-        guard let object = object as? NSManagedObject, object.registeredContext === self, object.key < 0 else {
+        guard let object = object as? NSManagedObject, object.registeredContext === self, object.key < 0, !object.scope.isForeign else {
             misuse("assign(_:to:) takes an object of this context that was never saved.")
         }
         precondition(

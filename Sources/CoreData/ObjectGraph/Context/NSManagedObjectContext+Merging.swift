@@ -6,7 +6,7 @@ extension NSManagedObjectContext {
     ///
     /// Objects that are registered here take the newest values under their unsaved changes, which stay; inserted ones are registered;
     /// deleted ones are deleted, also with unsaved changes, and need no save. Matched by ID: the other context's objects are not touched, and it
-    /// may be on another coordinator with the same file. One statement per entity is run. Posts ObjectsDidChange, with what was merged
+    /// may be on another coordinator with the same file. Objects of stores that this context does not have are ignored. One statement per entity is run. Posts ObjectsDidChange, with what was merged
     /// under `NSRefreshedObjectsKey`, and `NSManagedObjectContextDidMergeChangesObjectIDs`.
     ///
     /// > Concurrency: called on this context's queue, or anywhere for a context that is not in use meanwhile.
@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
 
     /// - Parameter isForeign: whether the row cache of this context's coordinator knows nothing of the changes yet.
     func merge(_ saved: SavedReferences, isForeign: Bool = false) {
-        guard optionalRegistry != nil, !saved.isEmpty else { return }
+        guard identityMap.registry != nil, !saved.isEmpty else { return }
         catchUp()
         if isForeign { parentSource.forgetRows(saved.updated + saved.deleted) }
         let updated = mergeUpdates(saved.updated)
@@ -132,9 +132,9 @@ extension NSManagedObjectContext {
     fileprivate func reference(of element: Any) -> RowReference? {
         switch element {
         case let object as NSManagedObject: reference(of: object.objectID)
-        case let id as NSManagedObjectID: ownReference(id) ?? (id.persistentStore == nil && !id.isTemporaryID ? nil : id.reference)
-        case let uri as URL: persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri)?.reference
-        case let text as String: persistentStoreCoordinator?.managedObjectID(for: text)?.reference
+        case let id as NSManagedObjectID: identify(id.identity).reference
+        case let uri as URL: persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri)?.identity.reference
+        case let text as String: persistentStoreCoordinator?.managedObjectID(for: text)?.identity.reference
         default: nil
         }
     }

@@ -122,8 +122,9 @@ extension NSManagedObjectContext {
             object.existingExtras?.forgetObjects()
             unregister(object)
         }
-        retained = []
-        forwarding = KeyForwarding()
+        identityMap.retained = []
+        identityMap.forwarding = KeyForwarding()
+        identityMap.awaited.removeAll()
         latestSets = ([], [], [])
         withExtendedLifetime(pending) {}
         post(.NSManagedObjectContextObjectsDidChange, [.invalidatedAllObjects: ids])
@@ -131,7 +132,7 @@ extension NSManagedObjectContext {
 
     /// What was never saved is gone: a child may take it for saved.
     func noteDroppedInsertions(_ objects: some Sequence<NSManagedObject>) {
-        if hasHadChildren, objects.contains(where: { $0.state.contains(.inserted) }) { forwardingTable.noteDroppedInsertions() }
+        if hasHadChildren, objects.contains(where: { $0.state.contains(.inserted) }) { identityMap.forwardingTable.noteDroppedInsertions() }
     }
 
     func unlockObjects() {

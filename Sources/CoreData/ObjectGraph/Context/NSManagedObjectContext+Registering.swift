@@ -5,31 +5,60 @@ extension NSManagedObjectContext {
     public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkQueue()
         catchUp()
-        return registeredObject(for: ownReference(objectID) ?? objectID.reference)
+        guard let reference = identify(objectID.identity).reference else { return knownForeignObject(for: objectID) }
+        return registeredObject(for: reference)
     }
 
     /// The object of an ID: the context's own, or a new fault, which is read when it is first used. Never reads anything itself.
+    ///
+    /// An ID of another coordinator is found by the UUID of its store and the name of its entity. One of a store that this context does not
+    /// have, or a temporary one of unrelated contexts, gives a fault without a row behind it: it has no values, and neither changing nor
+    /// deleting it changes anything in a store.
     public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
         checkQueue()
         catchUp()
-        if let own = ownReference(objectID) { return object(for: own) }
-        return object(for: objectID.reference)
+        guard let reference = identify(objectID.identity).reference else { return foreignObject(for: objectID) }
+        return object(of: objectID, at: reference)
+    }
+
+    private func object(of objectID: NSManagedObjectID, at reference: RowReference) -> NSManagedObject {
+        let object = object(for: reference)
+        if object.key < 0, object.state.contains(.rowless) { wait(for: objectID, object) }
+        return object
     }
 
     /// The object of an ID with its values. Never a fault.
     ///
-    /// - Throws: `CocoaError` 133000 where the row is gone; an error of the store.
+    /// - Throws: `CocoaError` 133000 where the row is gone, and for an ID of a store that this context does not have or of an entity that its
+    ///   model lacks, with the ID under `NSAffectedObjectsErrorKey`; an error of the store.
     public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
-        let object = object(with: objectID)
+        checkQueue()
+        catchUp()
+        guard let reference = identify(objectID.identity).reference else { throw try missingForeign(objectID) }
+        let object = object(of: objectID, at: reference)
         if object.state.contains(.rowless) {
-            guard let row = try parentSource.row(for: object.rowReference), row.layout === object.scope.shape.layout else {
-                throw Self.missing(objectID)
-            }
+            guard let row = try row(of: object), row.layout === object.scope.shape.layout else { throw Self.missing(objectID) }
             adopt(row, object)
         }
         if object.isFault { object.fire() }
         if object.state.contains(.inaccessible) { throw Self.missing(objectID) }
         return object
+    }
+
+    /// The newest row; nil also where the store was removed.
+    private func row(of object: NSManagedObject) throws -> Row? {
+        let reference = object.rowReference
+        do {
+            return try parentSource.row(for: reference)
+        } catch  where !isDisconnected.load(ordering: .acquiring) && reference.key > 0 && store(numbered: reference.store) == nil {
+            return nil
+        }
+    }
+
+    /// - Throws: why a context that was cut off finds nothing at all.
+    private func missingForeign(_ objectID: NSManagedObjectID) throws -> CocoaError {
+        if isDisconnected.load(ordering: .acquiring) { _ = try parentSource.row(for: objectID.identity.reference) }
+        return Self.missing(objectID)
     }
 
     private static func missing(_ objectID: NSManagedObjectID) -> CocoaError {
@@ -40,19 +69,10 @@ extension NSManagedObjectContext {
         )
     }
 
-    /// The reference under this context's coordinator, for an ID that another coordinator on the same file made.
-    func ownReference(_ objectID: NSManagedObjectID) -> RowReference? {
-        // One that this context has made itself.
-        if registry.knownScope(objectID.reference)?.hasPermanent(objectID.space) == true { return nil }
-        guard !objectID.isTemporaryID, let store = objectID.persistentStore,
-            store.persistentStoreCoordinator !== persistentStoreCoordinator
-        else { return nil }
-        return persistentStoreCoordinator?.managedObjectID(forURIRepresentation: objectID.uriRepresentation())?.reference
-    }
-
     func registeredObject(for reference: RowReference) -> NSManagedObject? {
         let reference = forwarded(reference)
-        return registry.object(store: reference.store, root: root(of: reference), key: reference.key)
+        guard let root = root(of: reference) else { return nil }
+        return registry.object(store: reference.store, root: root, key: reference.key)
     }
 
     private func scope(of reference: RowReference) -> EntityScope {
@@ -60,8 +80,10 @@ extension NSManagedObjectContext {
             ?? registry.scope(of: parentSource.managedObjectModel.entitiesInIndexOrder[Int(reference.entity)], store: reference.store)
     }
 
-    private func root(of reference: RowReference) -> Int {
-        parentSource.managedObjectModel.entitiesInIndexOrder[Int(reference.entity)].rootEntity.index
+    /// Nil for an object whose entity is of another model.
+    private func root(of reference: RowReference) -> Int? {
+        let entities = parentSource.managedObjectModel.entitiesInIndexOrder
+        return reference.entity < 0 ? nil : entities[Int(reference.entity)].rootEntity.index
     }
 
     /// The object of a reference: registered, or a new fault without a row.
@@ -71,6 +93,7 @@ extension NSManagedObjectContext {
         if let object = scope.identity?.object(reference.key) {
             return object.scope === scope || object.scope.entity.isKindOf(entity: scope.entity) ? object : nobody(scope, reference)
         }
+        if reference.key < 0, let foreign = registry.foreignObject(reference.key) { return foreign }
         let object = Construction.make(
             scope,
             Row(scope.shape.emptyRow),
@@ -78,7 +101,7 @@ extension NSManagedObjectContext {
             state: [.registered, .fault, .rowless, .ownRow, .sharedRow]
         )
         scope.identity?.insert(object)
-        if retainsObjects { retained.insert(object) }
+        if identityMap.retainsObjects { identityMap.retained.insert(object) }
         return object
     }
 
@@ -95,7 +118,7 @@ extension NSManagedObjectContext {
     /// Reads the row of a fault that has none.
     func fill(_ object: NSManagedObject) throws {
         catchUp()
-        if let row = try parentSource.row(for: object.rowReference) {
+        if !object.isForeign, let row = try parentSource.row(for: object.rowReference) {
             guard row.layout === object.scope.shape.layout else { return disown(object) }
             return adopt(row, object)
         }
@@ -166,7 +189,7 @@ extension NSManagedObjectContext {
         if row.isOwn { state.formUnion([.ownRow, .sharedRow]) }
         let object = Construction.make(scope, row, key: reference.key, state: state)
         scope.identity?.insert(object)
-        if retainsObjects { retained.insert(object) }
+        if identityMap.retainsObjects { identityMap.retained.insert(object) }
         return object
     }
 

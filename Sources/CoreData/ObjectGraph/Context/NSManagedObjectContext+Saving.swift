@@ -77,12 +77,12 @@ extension NSManagedObjectContext {
         return try queue.lend {
             guard hasHadChildren else { return try parent.save(changes, willCommit: {}) }
             var isPublishing = false
-            defer { if isPublishing { forwardingTable.endPublishing() } }
+            defer { if isPublishing { identityMap.forwardingTable.endPublishing() } }
             let receipt = try parent.save(changes) {
                 isPublishing = true
-                forwardingTable.beginPublishing()
+                identityMap.forwardingTable.beginPublishing()
             }
-            forwardingTable.record(Self.forwardings(changes, receipt))
+            identityMap.forwardingTable.record(Self.forwardings(changes, receipt))
             return receipt
         }
     }
@@ -135,7 +135,8 @@ extension NSManagedObjectContext {
         }
         tracker.removeAll()
         unlockObjects()
-        if !forwarding.isEmpty { forwarding = KeyForwarding() }
+        if !identityMap.forwarding.isEmpty { identityMap.forwarding = KeyForwarding() }
+        dropForwardings()
         // From here on the save is over: who is told may change objects and save again.
         isSaving = false
         for objects in groups where objects.scope.saveHooks.contains(.didSave) {

@@ -11,16 +11,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public let concurrencyType: NSManagedObjectContextConcurrencyType
     let queue: ContextQueue
     final let tracker = ChangeTracker()
+    final let identityMap = IdentityMap()
     /// What stands below: nil until a coordinator is set.
     var graphParent: (any GraphParent)?
-    var optionalRegistry: ObjectRegistry?
     private var coordinator: NSPersistentStoreCoordinator?
     /// The context that this one saves into; nil for one on a coordinator.
     private var parentOfContext: NSManagedObjectContext?
-    /// Permanent identities of objects that are known here by temporary keys: one table for all contexts of a tree.
-    private(set) var forwardingTable = ForwardingTable()
-    /// What of the table this context has followed.
-    var followedForwardings = 0
     let children = Lock(ChildContexts())
     let followsParent = Lock(false)
     /// Set when the context was cut off; asked before `graphParent`.
@@ -36,17 +32,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var latestSets: (inserted: Set<NSManagedObject>, updated: Set<NSManagedObject>, deleted: Set<NSManagedObject>) = ([], [], [])
     /// What ObjectsDidChange carries, while it is being posted.
     var announcedSets: [Set<NSManagedObject>] = []
-    var entitiesByClass: [ObjectIdentifier: NSEntityDescription] = [:]
-    /// The latest few of these, which `init(context:)` looks through without counting references.
-    @exclusivity(unchecked) var recentClasses: ContiguousArray<(objectClass: ObjectIdentifier, entity: Unmanaged<NSEntityDescription>)> = []
-    /// What the entities need of which objects were inserted last.
-    @exclusivity(unchecked) var recentScopes: ContiguousArray<RecentScope> = []
-    /// Keys for unsaved objects that this context may hand out: from `next` down to above `end`.
-    @exclusivity(unchecked) var temporaryKeys: (next: Int64, end: Int64) = (0, 0)
-    @exclusivity(unchecked) final var retainsObjects = false
-    var retained: Set<NSManagedObject> = []
-    /// Where references to unsaved objects lead since their IDs became permanent, until the next save.
-    var forwarding = KeyForwarding()
 
     /// A name for logs, and for the history of changes.
     open var name: String?
@@ -64,11 +49,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     /// Whether all objects of the context are kept alive, not only those with changes.
     open var retainsRegisteredObjects: Bool {
-        get { retainsObjects }
+        get { identityMap.retainsObjects }
         set {
             checkSetUp()
-            retainsObjects = newValue
-            retained = newValue ? Set(optionalRegistry?.objects ?? []) : []
+            identityMap.retainsObjects = newValue
+            identityMap.retained = newValue ? Set(identityMap.objects) : []
         }
     }
     /// Whether an object whose row is gone becomes a deleted object without values; otherwise firing it traps.
@@ -90,10 +75,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
 
     deinit {
-        optionalRegistry?.detachContext()
+        identityMap.registry?.detachContext()
         // Objects whose relationships hold each other would live on.
-        for object in optionalRegistry?.objects ?? [] { object.existingExtras?.forgetObjects() }
-        optionalRegistry?.dissolve()
+        for object in identityMap.objects { object.existingExtras?.forgetObjects() }
+        identityMap.registry?.dissolve()
     }
 
     /// The coordinator whose stores this context reads and saves; for a child context, that of its topmost ancestor.
@@ -105,10 +90,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             guard newValue !== coordinator else { return }
             precondition(parentOfContext == nil, "A context has a parent or a coordinator, not both. Set one of them.")
             guard let newValue else { misuse("A context cannot lose its coordinator. Release the context, or reset() it.") }
-            precondition(optionalRegistry?.objects.isEmpty ?? true, "Set the coordinator before the context has objects.")
+            precondition(identityMap.objects.isEmpty, "Set the coordinator before the context has objects.")
             coordinator = newValue
             graphParent = newValue
-            optionalRegistry = ObjectRegistry(context: self, model: newValue.managedObjectModel)
+            identityMap.registry = ObjectRegistry(context: self, model: newValue.managedObjectModel)
         }
     }
 
@@ -132,13 +117,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     func setParent(_ context: NSManagedObjectContext, _ parent: ParentContext) {
-        precondition(optionalRegistry?.objects.isEmpty ?? true, "Set the parent before the context has objects.")
+        precondition(identityMap.objects.isEmpty, "Set the parent before the context has objects.")
         guard context.graphParent != nil else { misuse("The parent has no persistentStoreCoordinator. Set it before giving it children.") }
         queue.level = context.queue.level + 1
         parentOfContext = context
         graphParent = parent
-        forwardingTable = context.forwardingTable
-        optionalRegistry = ObjectRegistry(context: self, model: parent.managedObjectModel)
+        identityMap.forwardingTable = context.identityMap.forwardingTable
+        identityMap.registry = ObjectRegistry(context: self, model: parent.managedObjectModel)
     }
 
     /// Whether what others save into the parent or the coordinator is merged into this context, later and on its queue. False unless set.
@@ -194,7 +179,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// All live objects of the context.
     public var registeredObjects: Set<NSManagedObject> {
         checkQueue()
-        return Set(optionalRegistry?.objects ?? [])
+        return Set(identityMap.objects)
     }
     /// Whether a save has something to do. True also after a setter that set an equal value.
     public var hasChanges: Bool {
@@ -203,8 +188,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     var registry: ObjectRegistry {
-        guard let optionalRegistry else { misuse("The context has no persistentStoreCoordinator. Set it before using the context.") }
-        return optionalRegistry
+        guard let registry = identityMap.registry else {
+            misuse("The context has no persistentStoreCoordinator. Set it before using the context.")
+        }
+        return registry
     }
 
     var parentSource: any GraphParent {

@@ -114,7 +114,7 @@ final class ParentContext: GraphParent {
 
     private func overlay(_ rows: [UnsavedRow], over above: [UnsavedRow]) -> [UnsavedRow] {
         if rows.isEmpty || above.isEmpty { return rows + above }
-        let newest = { [table = context.forwardingTable] (row: UnsavedRow) in
+        let newest = { [table = context.identityMap.forwardingTable] (row: UnsavedRow) in
             row.reference.key < 0 ? table[row.reference.key] ?? row.reference : row.reference
         }
         let overridden = Set(rows.map(newest))

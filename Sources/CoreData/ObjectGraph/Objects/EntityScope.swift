@@ -20,7 +20,7 @@
     private let model: NSManagedObjectModel?
     /// The index of the root entity: keys are unique below it.
     let root: Int
-    /// The entity's index in the model.
+    /// The entity's index in the context's model; negative where it is of another.
     let entityIndex: Int32
     @usableFromInline let layoutID: UInt32
     // Tables of the layout, which is never freed.
@@ -29,7 +29,10 @@
     let objectClass: NSManagedObject.Type
     // NB: not checked for exclusive access: used on the context's queue only.
     @exclusivity(unchecked) private var temporaryIDs: IDSpace?
-    @exclusivity(unchecked) private var permanentIDs: IDSpace?
+    /// What the IDs of its saved objects have in common; nil where there is no store.
+    private let permanentIDs: IDSpace?
+    /// The ID of the one object of this scope, where that ID means nothing in the context.
+    let foreignID: NSManagedObjectID?
     /// What the initialiser of an object that a row stands behind is handed.
     let construction: ManagedObjectConstruction
     /// Whether validation is more than mandatory values and numbers: predicates, counts, rules of the class.
@@ -40,8 +43,18 @@
     let propagatesDeletes: Bool
     let deniesDeletes: Bool
 
-    init(registry: ObjectRegistry?, identity: IdentityTable?, store: Int32, shape: EntityShape) {
+    init(
+        registry: ObjectRegistry?,
+        identity: IdentityTable?,
+        store: Int32,
+        shape: EntityShape,
+        permanentIDs: IDSpace? = nil,
+        foreignID: NSManagedObjectID? = nil,
+        isOfModel: Bool = true
+    ) {
         self.registry = registry
+        self.permanentIDs = permanentIDs
+        self.foreignID = foreignID
         registryIdentity = registry.map(ObjectIdentifier.init)
         toOneLinks = shape.toOneLinks
         toManyLinks = shape.toManyLinks
@@ -52,7 +65,7 @@
         entity = shape.entity
         model = shape.entity.model
         root = shape.entity.rootEntity.index
-        entityIndex = Int32(shape.entity.index)
+        entityIndex = isOfModel ? Int32(shape.entity.index) : -1
         layoutID = shape.layout.id
         ownOffsets = shape.layout.ownOffsets
         batchOffsets = shape.layout.batchOffsets
@@ -63,8 +76,8 @@
             !shape.restricted.isEmpty || !shape.transformables.isEmpty || shape.limitsToManys
             || OverrideProbe.overridesValidateValue(objectClass)
         let rules = (shape.toManys + shape.toOnes.compactMap { $0 }).map(\.deleteRule)
-        propagatesDeletes = rules.contains { $0 != .noActionDeleteRule }
-        deniesDeletes = rules.contains(.denyDeleteRule)
+        propagatesDeletes = foreignID == nil && rules.contains { $0 != .noActionDeleteRule }
+        deniesDeletes = foreignID == nil && rules.contains(.denyDeleteRule)
     }
 
     var context: NSManagedObjectContext? { registry?.context }
@@ -72,14 +85,23 @@
     /// Whether IDs of that space are those of the scope's own saved objects.
     @inline(__always) func hasPermanent(_ space: IDSpace) -> Bool { permanentIDs === space }
 
+    /// Whether the one object of this scope is of no store that the context has.
+    @inline(__always) var isForeign: Bool { foreignID != nil }
+
     /// What the IDs of the scope's objects have in common.
-    func ids(temporary: Bool) -> IDSpace {
-        let space = temporary ? temporaryIDs : permanentIDs
-        if let space { return space }
-        let made = IDSpace(entity, temporary ? nil : context?.store(numbered: store))
-        if temporary { temporaryIDs = made } else if made.store != nil { permanentIDs = made }
+    func ids(temporary: Bool) -> IDSpace { temporary ? idsOfUnsaved : permanentIDs ?? IDSpace(entity, home: nil) }
+
+    private var idsOfUnsaved: IDSpace {
+        if let temporaryIDs { return temporaryIDs }
+        let made = newIDsOfUnsaved
+        temporaryIDs = made
         return made
     }
+
+    /// For use on any thread.
+    func unkeptIDs(temporary: Bool) -> IDSpace { temporary ? newIDsOfUnsaved : ids(temporary: false) }
+
+    private var newIDsOfUnsaved: IDSpace { IDSpace(entity, home: nil, tree: context?.identityMap.forwardingTable) }
 }
 
 /// Hooks around a save: what no class of a context overrides need not be called on each of its objects.

@@ -10,15 +10,23 @@ final class IdentityTable {
     // NB: not checked for exclusive access: the mutex sees to it.
     @exclusivity(unchecked) private var permanent = PagedTable()
     @exclusivity(unchecked) private var temporary = PagedTable()
+    /// Where the unsaved objects of the root entity are; nil for this table.
+    private let unsaved: IdentityTable?
 
-    init(mutex: Mutex) { self.mutex = mutex }
+    init(mutex: Mutex, unsaved: IdentityTable? = nil) {
+        self.mutex = mutex
+        self.unsaved = unsaved
+    }
 
     deinit {
         permanent.deallocate()
         temporary.deallocate()
     }
 
-    @inline(__always) private func find(_ key: Int64) -> UnsafeRawPointer? { key > 0 ? permanent.find(key) : temporary.find(-key) }
+    @inline(__always) private func find(_ key: Int64) -> UnsafeRawPointer? {
+        if key > 0 { return permanent.find(key) }
+        return unsaved == nil ? temporary.find(-key) : unsaved?.find(key)
+    }
 
     @inline(__always) private func retained(_ entry: UnsafeRawPointer?) -> NSManagedObject? {
         // An entry is the address of a live object, or of one whose deinit waits for the lock and which cannot be retained any more.
@@ -37,7 +45,7 @@ final class IdentityTable {
     func lists(anyOf inserts: ContiguousArray<ChangeSet.Insert>) -> Bool {
         mutex.lock()
         defer { mutex.unlock() }
-        return (permanent.count > 0 || temporary.count > 0) && inserts.contains { find($0.key) != nil }
+        return (permanent.count > 0 || (unsaved?.temporary ?? temporary).count > 0) && inserts.contains { find($0.key) != nil }
     }
 
     /// Appends the live object of each row of a batch, or nil.
@@ -77,7 +85,7 @@ final class IdentityTable {
         if !IDSuccession.isUnused {
             for (object, key) in zip(objects, keys) where object.key != key {
                 let reference = RowReference(key: key, entity: scope.entityIndex, store: scope.store)
-                IDSuccession.settle(object.key, as: reference, in: scope.ids(temporary: false))
+                IDSuccession.noteSuccessor(of: object.key, RowIdentity(reference, in: scope.ids(temporary: false)))
             }
         }
         let target = scope.identity
@@ -98,19 +106,31 @@ final class IdentityTable {
 
     @inline(__always) private func list(_ object: NSManagedObject) {
         let pointer = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
-        if object.key > 0 { permanent.insert(object.key, pointer) } else { temporary.insert(-object.key, pointer) }
+        if object.key > 0 {
+            permanent.insert(object.key, pointer)
+        } else if unsaved == nil {
+            temporary.insert(-object.key, pointer)
+        } else {
+            unsaved?.temporary.insert(-object.key, pointer)
+        }
     }
 
     @inline(__always) private func unlist(_ object: NSManagedObject) {
         // Not retained: this runs in the object's deinit too.
         let pointer = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
-        if object.key > 0 { permanent.remove(object.key, ifValue: pointer) } else { temporary.remove(-object.key, ifValue: pointer) }
+        if object.key > 0 {
+            permanent.remove(object.key, ifValue: pointer)
+        } else if unsaved == nil {
+            temporary.remove(-object.key, ifValue: pointer)
+        } else {
+            unsaved?.temporary.remove(-object.key, ifValue: pointer)
+        }
     }
 
     /// Every live object.
     var objects: [NSManagedObject] { mutex.withLock { objects(in: permanent) + objects(in: temporary) } }
 
-    /// The live objects without a permanent key.
+    /// The live objects without a permanent key, but for those that are in another table.
     var temporaryObjects: [NSManagedObject] { mutex.withLock { objects(in: temporary) } }
 
     private func objects(in table: PagedTable) -> [NSManagedObject] {

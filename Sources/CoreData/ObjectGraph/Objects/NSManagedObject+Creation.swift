@@ -29,13 +29,7 @@ extension NSManagedObjectContext {
     /// The entity of a class in this context's model.
     func entity(for objectClass: NSManagedObject.Type) -> NSEntityDescription {
         let wanted = ObjectIdentifier(objectClass)
-        // What is in this list, `entitiesByClass` keeps.
-        for index in recentClasses.indices where recentClasses[index].objectClass == wanted {
-            return recentClasses[index].entity.takeUnretainedValue()
-        }
-        let entity = entitiesByClass[wanted] ?? findEntity(for: objectClass)
-        recentClasses = [(wanted, Unmanaged.passUnretained(entity))] + recentClasses.prefix(7)
-        return entity
+        return identityMap.recentEntity(of: wanted) ?? identityMap.entity(of: wanted) { findEntity(for: objectClass) }
     }
 
     private func findEntity(for objectClass: NSManagedObject.Type) -> NSEntityDescription {
@@ -49,7 +43,6 @@ extension NSManagedObjectContext {
                     : "Several entities have class \(name): \(claims.compactMap(\.name)). Use init(entity:insertInto:)."
             )
         }
-        entitiesByClass[ObjectIdentifier(objectClass)] = claims[0]
         return claims[0]
     }
 }

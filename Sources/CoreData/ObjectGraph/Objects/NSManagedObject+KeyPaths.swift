@@ -35,6 +35,5 @@ extension NSManagedObject: KeyValueSource {
 }
 
 extension NSManagedObject: RowIdentifying {
-    var identifiedRow: RowReference { rowReference }
-    var identifiedRoot: Int { scope.root }
+    var identity: RowIdentity { scope.foreignID?.identity ?? RowIdentity(rowReference, in: scope.ids(temporary: key < 0)) }
 }

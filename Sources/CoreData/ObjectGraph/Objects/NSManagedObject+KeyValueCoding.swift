@@ -72,7 +72,9 @@ extension NSManagedObject {
     public final func primitiveValue(forKey key: String) -> Any? {
         switch place(named: key) {
         case .attribute(let slot, let attribute): state.contains(.rowless) ? nil : attributeValue(slot, attribute)
-        case .toOne(let slot, _): state.contains(.rowless) ? nil : currentRow.reference(slot).map { requiredContext.object(for: $0) }
+        case .toOne(let slot, _):
+            state.contains(.rowless)
+                ? nil : currentRow.reference(slot).map { requiredContext.object(for: $0) } ?? uninsertedTarget(slot)
         case .toMany(let index, let relationship):
             existingContents(index)?.members.map { Self.collection($0.array, relationship) }
         case .transient: existingExtras?.transients[key]

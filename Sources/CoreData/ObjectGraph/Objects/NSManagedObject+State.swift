@@ -6,19 +6,20 @@ extension NSManagedObject {
 
     public final var entity: NSEntityDescription { scope.entity }
 
-    /// The object's identity: temporary until its first save, when it is replaced by a permanent one. May be asked for off the queue.
+    /// The object's identity: a temporary ID until its first save, a permanent one from then on. An ID that somebody holds stays as it is.
+    /// May be asked for off the queue.
     public final var objectID: NSManagedObjectID {
         // Elsewhere nothing of the object may be written, so the ID is not kept.
-        if let context = registeredContext, !context.isUsableHere { return unkeptID(context) }
+        if let context = registeredContext, !context.isUsableHere { return unkeptID }
         if key < 0 { registeredContext?.catchUp() }
         if let id = existingExtras?.objectID { return id }
-        let id = NSManagedObjectID(rowReference, in: scope.ids(temporary: key < 0))
+        let id = scope.foreignID ?? NSManagedObjectID(identity)
         extras.objectID = id
         return id
     }
 
-    private func unkeptID(_ context: NSManagedObjectContext) -> NSManagedObjectID {
-        NSManagedObjectID(rowReference, entity: scope.entity, store: context.store(numbered: scope.store))
+    private var unkeptID: NSManagedObjectID {
+        scope.foreignID ?? NSManagedObjectID(RowIdentity(rowReference, in: scope.unkeptIDs(temporary: key < 0)))
     }
 
     /// The next save writes a new row.

@@ -42,7 +42,7 @@ extension NSManagedObject {
     /// Replaces the members, and updates the inverses of those that leave and come.
     final func setMembers(_ objects: [NSManagedObject], of index: Int) {
         let relationship = scope.shape.toManys[index]
-        objects.forEach { check($0, for: relationship) }
+        objects.forEach { admit($0, to: relationship) }
         let contents = realizedContents(index)
         let coming = MemberList(objects)
         let leaving = contents.members?.array.filter { !coming.contains($0) } ?? []
@@ -54,7 +54,7 @@ extension NSManagedObject {
 
     final func addMember(_ object: NSManagedObject, to index: Int) {
         let relationship = scope.shape.toManys[index]
-        check(object, for: relationship)
+        admit(object, to: relationship)
         guard contents(index).add(object) else { return }
         noteToManyChange(index)
         if let inverse = relationship.inverse { object.link(self, along: inverse) }
@@ -62,7 +62,7 @@ extension NSManagedObject {
 
     final func insertMember(_ object: NSManagedObject, to index: Int, at position: Int) {
         let relationship = scope.shape.toManys[index]
-        check(object, for: relationship)
+        admit(object, to: relationship)
         realizedContents(index).insert(object, at: position)
         noteToManyChange(index)
         if let inverse = relationship.inverse { object.link(self, along: inverse) }

@@ -4,7 +4,7 @@ import Foundation
 extension NSManagedObject {
     /// The object at the other end, a fault where nobody has it yet.
     final func target(_ slot: Int) -> NSManagedObject? {
-        guard let reference = reference(slot) else { return nil }
+        guard let reference = reference(slot) else { return uninsertedTarget(slot) }
         return requiredContext.object(for: reference)
     }
 
@@ -24,9 +24,9 @@ extension NSManagedObject {
     /// Sets the other end, and the inverse of the old and of the new one.
     final func setTarget(_ target: NSManagedObject?, _ slot: Int) {
         let link = scopeReference._withUnsafeGuaranteedRef { $0.toOneLinks[slot] }
-        if let target, !isLinkable(target, link) { check(target, for: toOneRelationship(slot)) }
+        if let target, !isLinkable(target, link) { admit(target, to: toOneRelationship(slot)) }
         guard link.hasInverse else { return writeTarget(target, slot) }
-        let old = isNull(slot) ? nil : self.target(slot)
+        let old = self.target(slot)
         guard old !== target else { return noteUnchangedTarget() }
         writeTarget(target, slot)
         if link.inverseToMany < 0 { return relink(old, target, slot) }
@@ -57,6 +57,7 @@ extension NSManagedObject {
 
     /// Sets this side only.
     final func writeTarget(_ target: NSManagedObject?, _ slot: Int) {
+        if isUninserted { return keepTarget(target, slot) }
         let position = scopeReference._withUnsafeGuaranteedRef { Int($0.toOneLinks[slot].position) }
         // The position in an ordered relationship belongs to the owner: with another one, it is not known yet.
         if position >= 0, !isNull(position), forwardedReference(slot) != target?.rowReference { writeNull(position) }
@@ -77,13 +78,14 @@ extension NSManagedObject {
         scopeReference._withUnsafeGuaranteedRef { RowReference(key: key, entity: $0.entityIndex, store: $0.store) }
     }
 
-    final func check(_ target: NSManagedObject?, for relationship: NSRelationshipDescription) {
-        guard let target else { return }
+    /// Lets an object into a relationship. Where one of the two was never inserted, it is inserted into the context of the other.
+    final func admit(_ target: NSManagedObject, to relationship: NSRelationshipDescription) {
+        meet(target)
         precondition(
             isInSameContext(as: target),
             """
-            \(scope.entity.name ?? "?").\(relationship.name) was set to an object of another context. Look it up in this one: \
-            context.object(with: other.objectID).
+            \(scope.entity.name ?? "?").\(relationship.name) was set to an object of another context, or one that was deleted. Look it up in \
+            this one: context.object(with: other.objectID).
             """
         )
         if let destination = relationship.destination, destination !== target.scope.entity {
@@ -95,7 +97,9 @@ extension NSManagedObject {
     }
 
     private func isInSameContext(as other: NSManagedObject) -> Bool {
-        !state.contains(.detached) && !other.state.contains(.detached) && scope.registry === other.scope.registry && scope.context != nil
+        if isUninserted, other.isUninserted { return true }
+        return !state.contains(.detached) && !other.state.contains(.detached) && scope.registry === other.scope.registry
+            && scope.context != nil
     }
 }
 
@@ -118,9 +122,13 @@ extension NSManagedObject {
     final func unlink(_ object: NSManagedObject, along relationship: NSRelationshipDescription) {
         if let index = relationship.toManyIndex {
             unlinkMember(object, index)
-        } else if case .toOne(let slot, _)? = scope.shape.places[relationship.name], forwardedReference(slot) == object.rowReference {
+        } else if case .toOne(let slot, _)? = scope.shape.places[relationship.name], refers(to: object, slot) {
             writeTarget(nil, slot)
         }
+    }
+
+    private func refers(to object: NSManagedObject, _ slot: Int) -> Bool {
+        isUninserted ? uninsertedTarget(slot) === object : forwardedReference(slot) == object.rowReference
     }
 
     @inline(__always) final func linkMember(_ object: NSManagedObject, _ index: Int) {

@@ -46,7 +46,7 @@ open class NSManagedObject: NSObject {
             scopeReference = context.scopeForInsertion(of: entity).retain()
             let own = scopeReference._withUnsafeGuaranteedRef { $0.defaults._withUnsafeGuaranteedRef { $0.copy(keepsBase: false) } }
             (row, owner) = (own.bytes, own)
-            (key, state) = (context.nextTemporaryKey(), [.ownRow, .registered])
+            (key, state) = (context.identityMap.nextTemporaryKey(), [.ownRow, .registered])
             super.init()
             context.enter(self)
         } else {

@@ -21,6 +21,7 @@ final class ObjectExtras {
         var transformed: [Int: TransformedValue] = [:]
         var valuesBeforeChange: [String: Any] = [:]
         var fetched: [String: [NSManagedObject]] = [:]
+        var uninsertedTargets: [Int: NSManagedObject] = [:]
     }
 
     private var madeUncommon: Uncommon {
@@ -105,6 +106,12 @@ extension ObjectExtras {
     var fetched: [String: [NSManagedObject]] {
         get { uncommon?.fetched ?? [:] }
         set { if uncommon != nil || !newValue.isEmpty { madeUncommon.fetched = newValue } }
+    }
+
+    /// The other ends of to-one relationships, by slot, of an object that was never inserted: there is no key yet to refer to them by.
+    var uninsertedTargets: [Int: NSManagedObject] {
+        get { uncommon?.uninsertedTargets ?? [:] }
+        set { if uncommon != nil || !newValue.isEmpty { madeUncommon.uninsertedTargets = newValue } }
     }
 
     /// Lets go of the objects in relationships and fetched properties, and of what has changed about them.

@@ -14,6 +14,8 @@ final class ObjectRegistry: @unchecked Sendable {
     /// By store number, then by entity.
     @exclusivity(unchecked) private var scopes: [[EntityScope?]] = []
     private let entityCount: Int
+    /// Objects for IDs that mean nothing in the context.
+    private var foreignObjects: IdentityTable?
     /// Whether any of the context's objects may refer to others.
     private(set) var hasRelationships = false
     /// The hooks around a save that any class of the context's objects overrides.
@@ -38,14 +40,39 @@ final class ObjectRegistry: @unchecked Sendable {
             scopes.append(Array(repeating: nil, count: entityCount))
             tables.append(Array(repeating: nil, count: entityCount))
         }
-        let root = entity.rootEntity.index
-        let identity = tables[row][root] ?? IdentityTable(mutex: mutex)
-        tables[row][root] = identity
-        let scope = EntityScope(registry: self, identity: identity, store: store, shape: entity.shape)
+        let scope = EntityScope(
+            registry: self,
+            identity: table(row, root: entity.rootEntity.index),
+            store: store,
+            shape: entity.shape,
+            permanentIDs: store == 0 ? nil : context?.persistentStoreCoordinator?.ids(of: entity, inStoreNumbered: store)
+        )
         scopes[row][column] = scope
         saveHooks.formUnion(scope.saveHooks)
         hasRelationships = hasRelationships || !scope.shape.layout.referenceSlots.isEmpty || !scope.shape.toManys.isEmpty
         return scope
+    }
+
+    /// The table of a root entity's objects in a store. Unsaved ones are in that of store 0, whichever store they were assigned to.
+    private func table(_ store: Int, root: Int) -> IdentityTable {
+        if let table = tables[store][root] { return table }
+        let table = IdentityTable(mutex: mutex, unsaved: store == 0 ? nil : self.table(0, root: root))
+        tables[store][root] = table
+        return table
+    }
+
+    /// The scope of an object whose ID means nothing in the context.
+    func foreignScope(_ id: NSManagedObjectID, entity: NSEntityDescription, isOfModel: Bool) -> EntityScope {
+        let table = foreignObjects ?? IdentityTable(mutex: mutex)
+        foreignObjects = table
+        return EntityScope(
+            registry: self,
+            identity: table,
+            store: 0,
+            shape: entity.shape,
+            foreignID: id,
+            isOfModel: isOfModel
+        )
     }
 
     /// The scope of an entity, of this or another model, where it is one that has been made.
@@ -56,21 +83,31 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// The scope of a reference's entity and store, where it has been made.
     func knownScope(_ reference: RowReference) -> EntityScope? {
-        guard reference.store < scopes.count, reference.entity < entityCount else { return nil }
+        // NB: a number that is negative, or another coordinator's, is too large.
+        guard UInt32(bitPattern: reference.store) < scopes.count, UInt32(bitPattern: reference.entity) < entityCount else { return nil }
         return scopes[Int(reference.store)][Int(reference.entity)]
     }
 
     /// The live object of a key.
     func object(store: Int32, root: Int, key: Int64) -> NSManagedObject? {
-        guard Int(store) < tables.count else { return nil }
-        return tables[Int(store)][root]?.object(key)
+        let store = key < 0 ? 0 : Int(store)
+        guard store < tables.count else { return nil }
+        return tables[store][root]?.object(key)
+    }
+
+    /// The live object for an ID that means nothing in the context.
+    func foreignObject(_ key: Int64) -> NSManagedObject? { foreignObjects?.object(key) }
+
+    /// The live object of a temporary key, of whichever entity.
+    func unsavedObject(_ key: Int64) -> NSManagedObject? {
+        foreignObjects?.object(key) ?? tables.first?.lazy.compactMap { $0?.object(key) }.first
     }
 
     /// The live objects that have no permanent key.
     var temporaryObjects: [NSManagedObject] { tables.joined().compactMap { $0 }.flatMap(\.temporaryObjects) }
 
     /// Every live object.
-    var objects: [NSManagedObject] { tables.joined().compactMap { $0 }.flatMap(\.objects) }
+    var objects: [NSManagedObject] { tables.joined().compactMap { $0 }.flatMap(\.objects) + (foreignObjects?.objects ?? []) }
 
     /// Ends the circle of scopes and registry; called when the context is gone.
     func dissolve() { (scopes, tables) = ([], []) }

@@ -4,11 +4,10 @@ import SQLiteDriver
 
 extension SQLiteStore {
     /// The same database, opened once more.
-    func reopened(as number: Int32, options: [AnyHashable: Any]?) throws -> SQLiteStore {
+    func reopened(options: [AnyHashable: Any]?) throws -> SQLiteStore {
         try SQLiteStore.open(
             StorePlace(type: type, url: url),
             model: model,
-            number: number,
             configurationName: explicitConfiguration,
             options: options
         )

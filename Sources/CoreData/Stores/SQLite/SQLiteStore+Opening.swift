@@ -21,7 +21,6 @@ extension SQLiteStore {
     static func open(
         _ place: StorePlace,
         model: NSManagedObjectModel,
-        number: Int32,
         configurationName: String?,
         options: [AnyHashable: Any]?
     ) throws -> SQLiteStore {
@@ -31,7 +30,6 @@ extension SQLiteStore {
             return SQLiteStore(
                 try database.open(model, configurationName),
                 model: model,
-                number: number,
                 configurationName: configurationName,
                 url: place.url,
                 options: options

@@ -42,7 +42,7 @@ extension SQLiteStore {
     }
 
     private func plan(_ query: FetchQuery, _ result: FetchPlan.Result) throws -> FetchPlan {
-        try FetchPlan(query, cache: plans, result: result, excluding: query.excludedKeys(in: number))
+        try FetchPlan(query, cache: plans, result: result, home: home, excluding: query.excludedKeys(in: number))
     }
 
     private static func residue(of plan: FetchPlan) -> FetchResidue? {
@@ -102,8 +102,9 @@ extension SQLiteStore {
     /// The rows of many keys below one root entity, read with one statement.
     func rows(for keys: [Int64], root: NSEntityDescription) throws -> [Int64: Row] {
         var query = FetchQuery(entity: root)
-        let ids = keys.map { NSManagedObjectID(RowReference(key: $0, entity: Int32(root.index), store: number), entity: root, store: self) }
-        query.predicate = NSPredicate(format: "SELF IN %@", ids as NSArray).tree
+        let space = IDSpace(root, home: home)
+        let ids = keys.map { RowIdentity(RowReference(key: $0, entity: Int32(root.index), store: number), in: space) }
+        query.predicate = NSPredicate(format: "SELF IN %@", ids).tree
         var rows: [Int64: Row] = [:]
         _ = try fetch(query) { run in
             for (offset, index) in run.range.enumerated() {

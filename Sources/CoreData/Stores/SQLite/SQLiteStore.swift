@@ -26,7 +26,6 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     init(
         _ opened: OpenedDatabase,
         model: NSManagedObjectModel,
-        number: Int32,
         configurationName: String?,
         url: URL,
         options: [AnyHashable: Any]?
@@ -36,11 +35,10 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         pool = opened.pool
         counter = opened.counter
         kind = opened.type
-        plans = PlanCache(schema: opened.schema, store: number)
+        plans = PlanCache(schema: opened.schema)
         cache = RowCache(entityCount: model.entitiesInIndexOrder.count)
         state = Lock(MetadataState(metadata: opened.metadata))
         super.init(configurationName: configurationName, url: url, options: options)
-        self.number = number
         identifier = opened.metadata.uuid
     }
 

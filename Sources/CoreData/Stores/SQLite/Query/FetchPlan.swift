@@ -36,10 +36,12 @@ struct FetchPlan {
     }
 
     /// - Throws: `CocoaError.coreData` for a key path that does not exist, or a pattern that is no regular expression.
-    /// - Parameter excluded: keys of rows that do not count.
-    init(_ query: FetchQuery, cache: PlanCache, result: Result, excluding excluded: [Int64] = []) throws {
+    /// - Parameters:
+    ///   - home: the store: objects of others equal none of this one. Nil where there is only one.
+    ///   - excluded: keys of rows that do not count.
+    init(_ query: FetchQuery, cache: PlanCache, result: Result, home: StoreIdentity? = nil, excluding excluded: [Int64] = []) throws {
         let frame = cache.frame(entity: query.entity, includesSubentities: query.includesSubentities, result: result)
-        var condition = PredicateSQL(entity: frame.entity, cache: cache)
+        var condition = PredicateSQL(entity: frame.entity, cache: cache, home: home)
         condition.text.sql = frame.entityFilter
         condition.exclude(excluded)
         let untranslated = try query.predicate.map { try condition.writeConjuncts(of: $0) } ?? []

@@ -5,13 +5,10 @@ import SQLiteDriver
 /// One per store and schema; any thread may use it.
 final class PlanCache: Sendable {
     let schema: SQLSchema
-    /// The coordinator's number for the store: objects of others equal none of this one. Nil when there is only one store.
-    let store: Int32?
     private let frames: Lock<[Key: PlanFrame]>
 
-    init(schema: SQLSchema, store: Int32? = nil) {
+    init(schema: SQLSchema) {
         self.schema = schema
-        self.store = store
         frames = Lock([:])
     }
 

@@ -4,7 +4,7 @@ import SQLiteDriver
 /// A constant of a predicate, sorted out by what it is, as evaluation in memory does.
 enum PredicateConstant {
     case scalar(SQLConstant)
-    case row(RowReference)
+    case row(RowIdentity)
     case entity(NSEntityDescription)
     case list([Any?])
 
@@ -44,7 +44,7 @@ enum PredicateConstant {
         case let number as Decimal: self = .decimal(number)
         case let text as Substring: self = .text(String(text))
         case let character as Character: self = .text(String(character))
-        case let row as any RowIdentifying: self = .row(row.identifiedRow)
+        case let row as any RowIdentifying: self = .row(row.identity)
         case is [String: Any]: self = .scalar(.foreign)
         case let list as any Collection: self = .list(list.map { $0 })
         default: self = .scalar(.foreign)
@@ -54,13 +54,13 @@ enum PredicateConstant {
     private init(object: Any) {
         switch object {
         case is NSNull: self = .scalar(.null)
-        case let id as NSManagedObjectID: self = .row(id.identifiedRow)
+        case let id as NSManagedObjectID: self = .row(id.identity)
         case let number as NSNumber: self = Self(number)
         case let date as NSDate: self = .date(Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate))
         case let data as NSData: self = .data(Data(referencing: data))
         case let uuid as NSUUID: self = UUID(uuidString: uuid.uuidString).map(Self.uuid) ?? .scalar(.foreign)
         case let url as NSURL: self = URL(string: url.absoluteString).map(Self.url) ?? .scalar(.foreign)
-        case let row as any RowIdentifying: self = .row(row.identifiedRow)
+        case let row as any RowIdentifying: self = .row(row.identity)
         case let entity as NSEntityDescription: self = .entity(entity)
         case let set as NSSet: self = .list(set.map { $0 })
         case let list as NSArray: self = .list(list.map { $0 })

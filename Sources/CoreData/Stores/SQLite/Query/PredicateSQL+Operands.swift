@@ -62,18 +62,18 @@ extension PredicateSQL {
     func constant(_ value: Any?) -> SQLConstant? {
         switch PredicateConstant(value) {
         case .scalar(let constant): constant
-        case .row(let reference): constant(reference)
+        case .row(let identity): constant(identity)
         case .entity(let entity):
             SQLConstant(value: .integer(Int64(schema.numbering.number(of: entity) ?? 0)), kind: .entity)
         case .list: nil
         }
     }
 
-    private func constant(_ reference: RowReference) -> SQLConstant {
-        let entities = scopes[0].entity.description.managedObjectModel.entitiesInIndexOrder
-        let isElsewhere = cache.store.map { $0 != reference.store && reference.key >= 0 } ?? false
-        guard !isElsewhere, entities.indices.contains(Int(reference.entity)) else { return .foreign }
-        return SQLConstant(value: .integer(reference.key), kind: .row(root: entities[Int(reference.entity)].rootEntity.index))
+    /// One of another store equals nothing here, nor does one of an entity that the model has not got. Temporary keys are in no store.
+    private func constant(_ identity: RowIdentity) -> SQLConstant {
+        let isHere = identity.key < 0 || home == nil || identity.space.home.map { $0 === home || $0.identifier == home?.identifier } == true
+        guard isHere, let entity = identity.space.entity(in: scopes[0].entity.description.managedObjectModel) else { return .foreign }
+        return SQLConstant(value: .integer(identity.key), kind: .row(root: entity.rootEntity.index))
     }
 }
 

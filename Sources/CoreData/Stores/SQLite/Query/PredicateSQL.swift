@@ -5,6 +5,8 @@ import SQLiteDriver
 /// semantics `.sql` answers, the condition answers.
 struct PredicateSQL {
     let cache: PlanCache
+    /// The store that is asked; nil where there is only one.
+    let home: StoreIdentity?
     /// What has been written.
     var text = SQLText()
     /// The tables of the statement, then those of the subselects that are being written, from the outside in.
@@ -15,8 +17,9 @@ struct PredicateSQL {
 
     var schema: SQLSchema { cache.schema }
 
-    init(entity: SQLEntity, cache: PlanCache) {
+    init(entity: SQLEntity, cache: PlanCache, home: StoreIdentity? = nil) {
         self.cache = cache
+        self.home = home
         scopes = [SQLScope(alias: "t0", entity: entity)]
     }
 

@@ -1,0 +1,109 @@
+import Foundation
+import Predicates
+
+/// A row, or an unsaved object, of whichever coordinator: what an ID and its object have in common.
+struct RowIdentity: Hashable, Sendable {
+    /// Its numbers mean something under the coordinator of the space only.
+    let reference: RowReference
+    let space: IDSpace
+
+    init(_ reference: RowReference, in space: IDSpace) { (self.reference, self.space) = (reference, space) }
+
+    /// Negative while it is temporary, and then unique in the process.
+    var key: Int64 { reference.key }
+
+    static func == (left: RowIdentity, right: RowIdentity) -> Bool {
+        left.key == right.key && (left.key < 0 || left.space === right.space || left.space == right.space)
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(key) }
+}
+
+/// What the IDs of one entity's objects in one store, or before a store has them, have in common.
+final class IDSpace: Equatable, Sendable {
+    let entity: NSEntityDescription
+    let entityName: String
+    // Kept here: an ID may outlive the model, which the root entity does not.
+    let rootName: String
+    /// The store of permanent IDs; nil for temporary ones: an object may have been assigned to a store, but that is no part of its identity.
+    let home: StoreIdentity?
+    /// The tree of contexts in which temporary IDs mean something.
+    let tree: ForwardingTable?
+
+    init(_ entity: NSEntityDescription, home: StoreIdentity?, tree: ForwardingTable? = nil) {
+        self.entity = entity
+        self.home = home
+        self.tree = tree
+        entityName = entity.name ?? ""
+        rootName = entity.rootEntity.name ?? ""
+    }
+
+    /// Whether equal keys mean the same row in both.
+    static func == (left: IDSpace, right: IDSpace) -> Bool {
+        guard let home = left.home, let other = right.home else { return false }
+        return (home === other || home.identifier == other.identifier) && left.rootName == right.rootName
+    }
+
+    /// The entity of that name in a model, which may be another than the one that the ID was made with.
+    func entity(in model: NSManagedObjectModel) -> NSEntityDescription? {
+        if let index = entity.facts?.index, model.entitiesInIndexOrder.indices.contains(index),
+            model.entitiesInIndexOrder[index] === entity
+        {
+            return entity
+        }
+        return model.entitiesByName[entityName]
+    }
+}
+
+/// A store as one coordinator knows it. Outlives the store: added once more, it is the same.
+final class StoreIdentity: Sendable {
+    /// The store's UUID.
+    let identifier: String
+    /// The coordinator's number for it.
+    let number: Int32
+    private let current = Lock(Weak())
+
+    private struct Weak {
+        weak var store: NSPersistentStore?
+    }
+
+    init(_ identifier: String, number: Int32) { (self.identifier, self.number) = (identifier, number) }
+
+    /// Nil while the coordinator has not got it.
+    var store: NSPersistentStore? {
+        get { current.withLock { $0.store } }
+        set { current.withLock { $0.store = newValue } }
+    }
+}
+
+/// What an ID, an object or a URI that comes from outside is in a context or under a coordinator.
+enum Identification {
+    /// Made here: its numbers are good.
+    case own(RowReference)
+    /// Of another coordinator that has the same store: these are the numbers here.
+    case translated(RowReference)
+    /// Of a store that is not here, of an entity that is not in the model, or a temporary one of other contexts.
+    case foreign
+
+    var reference: RowReference? {
+        switch self {
+        case .own(let reference), .translated(let reference): reference
+        case .foreign: nil
+        }
+    }
+}
+
+/// Something that stands for a row, in a predicate: an object ID, or an object of any layer above.
+protocol RowIdentifying: StandIn {
+    var identity: RowIdentity { get }
+}
+
+extension RowIdentifying {
+    public var standsFor: AnyHashable { identity }
+}
+
+extension RowIdentity: RowIdentifying {
+    var identity: RowIdentity { self }
+}
+
+extension NSManagedObjectID: RowIdentifying {}
