@@ -20,6 +20,10 @@ void *cd_takeConstruction(void) {
 
 void cd_setConstruction(void *next) { construction = next; }
 
+static _Thread_local void *releaseList;
+
+void **cd_releaseList(void) { return &releaseList; }
+
 static _Thread_local cd_thread thread = {-1, 0, NULL};
 
 cd_thread *cd_currentThread(void) { return &thread; }

@@ -16,6 +16,9 @@ void *_Nullable cd_tryRetain(const void *_Nonnull object);
 void *_Nullable cd_takeConstruction(void);
 void cd_setConstruction(void *_Nullable construction);
 
+/// Where a thread keeps the list of what the objects that die on it leave to be released; it points to NULL while none is dying.
+void *_Nullable *_Nonnull cd_releaseList(void);
+
 /// Loads and stores a number that another thread may store and load at the same time. Orders nothing else.
 static inline int32_t cd_loadRelaxed(const void *_Nonnull address) {
     return __atomic_load_n((const int32_t *)address, __ATOMIC_RELAXED);

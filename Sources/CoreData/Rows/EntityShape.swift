@@ -44,7 +44,7 @@ final class EntityShape: @unchecked Sendable {
     let mandatoryBits: [UInt32]
     let transientAttributes: [NSAttributeDescription]
     /// Whether a to-many relationship must hold some number of objects.
-    var limitsToManys: Bool { toManys.contains { !$0.isOptional || $0.minCount > 0 || $0.maxCount > 0 } }
+    var limitsToManys: Bool { toManys.contains { $0.minCount > 0 || $0.maxCount > 0 } }
     /// Stored attributes with validation predicates.
     let restricted: [NSPropertyDescription]
     /// Stored attributes whose values a transformer makes of data.

@@ -2,6 +2,22 @@ import CoreData
 import Foundation
 import Testing
 
+final class Remark: NSManagedObject {
+    var mood = "good"
+    var rating: Int?
+
+    override func value(forUndefinedKey key: String) -> Any? { key == "length" ? -1 : super.value(forUndefinedKey: key) }
+    override func setValue(_ value: Any?, forUndefinedKey key: String) {
+        guard key == "mood", let value = value as? String else { return super.setValue(value, forUndefinedKey: key) }
+        mood = value
+    }
+}
+
+final class TrackedDraft: NSManagedObject {
+    var mood = 1
+    override class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { false }
+}
+
 @Suite("Values by name")
 struct KeyValueCodingTests {
     let library: Library
@@ -83,6 +99,82 @@ struct KeyValueCodingTests {
         book.setValue("B", forKeyPath: "author.name")
         #expect(author.name == "B")
         book.setValue("nobody", forKeyPath: "author.boss.name")
+    }
+
+    @Test("of a path keep the kind of the collection on the way: a set of a set, an ordered set of an ordered one")
+    func collections() throws {
+        let book = Book(context: context)
+        for label in ["a", "b", "b", nil] {
+            let tag = Tag(context: context)
+            tag.label = label
+            book.tags.insert(tag)
+        }
+        for heading in ["z", "y", "z"] {
+            let chapter = Chapter(context: context)
+            chapter.heading = heading
+            book.chapters.append(chapter)
+        }
+        let (author, other) = (Author(context: context), Book(context: context))
+        (author.books, book.pages, other.pages) = ([book, other], 5, 5)
+        #expect(book.value(forKeyPath: "tags.label") as? Set<String> == ["a", "b"])
+        #expect(book.value(forKeyPath: "tags.label") as? NSSet == NSSet(array: ["a", "b"]))
+        #expect((book.value(forKeyPath: "chapters.heading") as? NSOrderedSet)?.array as? [String] == ["z", "y"])
+        #expect(author.value(forKeyPath: "books.pages") as? Set<Int> == [5])
+        #expect(book.value(forKeyPath: "author.books.pages") as? Set<Int> == [5])
+        #expect(author.value(forKeyPath: "books.tags.label") as? Set<Set<String>> == [["a", "b"], []])
+        #expect(author.value(forKeyPath: "books.tags") as? Set<Set<NSManagedObject>> == [book.tags, []])
+        #expect(book.value(forKeyPath: "chapters.@count") as? Int == 3)
+        #expect(book.value(forKeyPath: "tags.label.length") as? Set<Int> == [1])
+        #expect((author.value(forKeyPath: "books.@unionOfObjects.pages") as? [Any])?.count == 2)
+    }
+
+    @Test("are known for what every object has: its ID, entity, context and state")
+    func builtIn() throws {
+        let book = try library.savedBook()
+        #expect(book.value(forKey: "objectID") as? NSManagedObjectID == book.objectID)
+        #expect(book.value(forKey: "entity") as? NSEntityDescription === book.entity)
+        #expect(book.value(forKey: "managedObjectContext") as? NSManagedObjectContext === context)
+        #expect(book.value(forKey: "self") as? Book === book)
+        #expect(book["isDeleted"] as? Bool == false && book["deleted"] as? Bool == false && book["hasChanges"] as? Bool == false)
+        book.title = "U"
+        #expect(book["isUpdated"] as? Bool == true && book["hasChanges"] as? Bool == true && book["isInserted"] as? Bool == false)
+        #expect(book.value(forKeyPath: "author.objectID") == nil && book.value(forKeyPath: "entity.name") as? String == "Book")
+        context.delete(book)
+        #expect(book["isDeleted"] as? Bool == true)
+        try context.save()
+        let other = try library.separateContext()
+        let fault = try #require(try other.object(with: library.savedBook().objectID) as? Book)
+        #expect(fault["isFault"] as? Bool == true && fault["faultingState"] as? Int == 1 && fault["objectID"] != nil && fault.isFault)
+        #expect(NSPredicate(format: "isFault == YES AND faultingState == 1").evaluate(with: fault))
+    }
+
+    @Test("are those of the class' stored properties where the model has none, and of keys that an override knows")
+    func unmodelled() throws {
+        let stage = try Stage { [LibraryModel.entity("Remark", Remark.self, [LibraryModel.attribute("text", .stringAttributeType)])] }
+        let remark = Remark(context: stage.context)
+        try stage.context.save()
+        #expect(remark.value(forKey: "mood") as? String == "good" && remark.value(forKey: "rating") == nil)
+        remark.rating = 3
+        #expect(remark.value(forKey: "rating") as? Int == 3 && remark.value(forKey: "length") as? Int == -1)
+        remark.setValue("bad", forKey: "mood")
+        #expect(remark.mood == "bad" && !remark.hasChanges)
+        remark.willChangeValue(forKey: "mood")
+        remark.didChangeValue(forKey: "mood")
+        #expect(!remark.hasChanges && !stage.context.hasChanges)
+        #expect(NSPredicate(format: "mood == 'bad' AND length < 0").evaluate(with: remark))
+        #expect([remark].sorted(using: [NSSortDescriptor(key: "mood", ascending: true)]).count == 1)
+        #expect(throws: CocoaError.self) { try NSPredicate(format: "nothing == 1").tree.evaluate(Book(context: context)) }
+    }
+
+    @Test("that are not in the model make the object changed where its class does not ignore them")
+    func trackedUnmodelled() throws {
+        let stage = try Stage { [LibraryModel.entity("Draft", TrackedDraft.self, [LibraryModel.attribute("text", .stringAttributeType)])] }
+        let draft = TrackedDraft(context: stage.context)
+        try stage.context.save()
+        draft.willChangeValue(forKey: "mood")
+        draft.mood = 2
+        draft.didChangeValue(forKey: "mood")
+        #expect(draft.isUpdated && draft.changedValues().isEmpty)
     }
 
     @Test("come and go as dictionaries, and by subscript")

@@ -2,6 +2,8 @@ import CoreData
 import Foundation
 import Testing
 
+final class NamedWithoutModule: NSManagedObject {}
+
 @Suite("The class of an object")
 struct ObjectClassTests {
     private class Initialised: NSManagedObject {
@@ -13,7 +15,7 @@ struct ObjectClassTests {
         }
     }
 
-    private static func note(_ objectClass: NSManagedObject.Type) -> [NSEntityDescription] {
+    fileprivate static func note(_ objectClass: NSManagedObject.Type) -> [NSEntityDescription] {
         [LibraryModel.entity("Note", objectClass, [LibraryModel.attribute("text", .stringAttributeType)])]
     }
 
@@ -35,6 +37,39 @@ struct ObjectClassTests {
             return entities
         }
         #expect(type(of: NSEntityDescription.insertNewObject(forEntityName: "Note", into: stage.context)) == NSManagedObject.self)
+    }
+
+    @Test("may be named without its module, which another class of the model tells")
+    func plainName() throws {
+        let stage = try Stage {
+            let entities = Self.note(NSManagedObject.self)
+            entities[0].managedObjectClassName = "NamedWithoutModule"
+            return entities + [LibraryModel.entity("Person", Person.self, [LibraryModel.attribute("name", .stringAttributeType)])]
+        }
+        #expect(NSEntityDescription.insertNewObject(forEntityName: "Note", into: stage.context) is NamedWithoutModule)
+    }
+
+    @Test("is reported in the log where nobody can find it, once")
+    func logged() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let stage = try Stage {
+                let entities = ObjectClassTests.note(NSManagedObject.self)
+                entities[0].managedObjectClassName = "NoSuchClassAnywhere"
+                return entities
+            }
+            for context in [stage.context, try stage.separateContext()] {
+                NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+            }
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(text.components(separatedBy: "NoSuchClassAnywhere").count == 2, "\(text)")
+    }
+
+    @Test("that no model maps has an entity without a name, and a request in its own name")
+    func unmapped() throws {
+        final class Unmapped: NSManagedObject {}
+        #expect(Unmapped.entity().name == nil)
+        #expect(Unmapped.fetchRequest().entityName == "Unmapped")
     }
 
     @Test("may be nested in a function once it is registered")

@@ -218,6 +218,90 @@ struct ValidationTests {
         #expect(failures() == ["1550 whole", "1570 email"])
     }
 
+    private enum OwnError: Error, Equatable {
+        case tooLoud(String)
+        case plain
+    }
+
+    @Test("throws the program's own error as it is, and several of them under 1560, each as it is")
+    func ownErrors() throws {
+        rules.insert = { throw OwnError.plain }
+        let object = owner()
+        #expect(throws: OwnError.plain) { try context.save() }
+        rules.insert = {}
+        rules.value = { value, key in if value as? String == "loud" { throw OwnError.tooLoud(key) } }
+        object["name"] = "loud"
+        #expect(throws: OwnError.tooLoud("name")) { try context.save() }
+        object["email"] = "loud"
+        do {
+            try context.save()
+            Issue.record("The save succeeded.")
+        } catch {
+            let error = error as NSError
+            let all = error.userInfo[NSDetailedErrorsKey] as? [any Error] ?? []
+            #expect(error.code == NSValidationMultipleErrorsError && all.count == 2)
+            #expect(all.contains { $0 as? OwnError == .tooLoud("name") } && all.contains { $0 as? OwnError == .tooLoud("email") })
+        }
+        rules.value = { _, _ in }
+        try context.save()
+        rules.update = { throw OwnError.plain }
+        object["name"] = "quiet"
+        #expect(throws: OwnError.plain) { try context.save() }
+        rules.delete = { throw OwnError.tooLoud("delete") }
+        context.delete(object)
+        #expect(throws: OwnError.tooLoud("delete")) { try context.save() }
+    }
+
+    @Test("lets the program's own error through from a child's save")
+    func ownErrorInChild() throws {
+        let child = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        child.parent = context
+        child.userInfo["rules"] = rules
+        rules.insert = { throw OwnError.plain }
+        let object = Guarded(context: child)
+        (object["name"], object["email"]) = ("N", "E")
+        #expect(throws: OwnError.plain) { try child.save() }
+        // * Only the parent's copy refuses.
+        child.userInfo["rules"] = nil
+        try child.save()
+        #expect(throws: OwnError.plain) { try context.save() }
+    }
+
+    @Test(
+        "finds nothing wrong with an empty to-many relationship that needs no members, be it optional or mandatory",
+        arguments: [true, false]
+    )
+    func emptyToMany(isOptional: Bool) throws {
+        let stage = try Stage {
+            let folder = LibraryModel.entity("Folder", NSManagedObject.self, [LibraryModel.attribute("name", .stringAttributeType)])
+            let paper = LibraryModel.entity("Paper", NSManagedObject.self, [LibraryModel.attribute("name", .stringAttributeType)])
+            let papers = LibraryModel.relate(
+                folder,
+                "papers",
+                toMany: true,
+                .nullifyDeleteRule,
+                paper,
+                "folder",
+                toMany: false,
+                .nullifyDeleteRule
+            )
+            (papers.isOptional, papers.maxCount) = (isOptional, 2)
+            return [folder, paper]
+        }
+        let folder = NSEntityDescription.insertNewObject(forEntityName: "Folder", into: stage.context)
+        try stage.context.save()
+        let papers = (0..<3).map { _ in NSEntityDescription.insertNewObject(forEntityName: "Paper", into: stage.context) }
+        folder["papers"] = Set(papers[..<2])
+        try stage.context.save()
+        folder["papers"] = Set(papers)
+        #expect(errorCode { try stage.context.save() } == NSValidationRelationshipExceedsMaximumCountError)
+        folder["papers"] = Set<NSManagedObject>()
+        try stage.context.save()
+        var value: Any? = Set<NSManagedObject>()
+        try folder.validateValue(&value, forKey: "papers")
+        #expect(try stage.sql("SELECT COUNT(*) FROM ZPAPER WHERE ZFOLDER IS NOT NULL") == "0")
+    }
+
     @Test("asks a deleted object only for its delete")
     func deleted() throws {
         let object = owner()

@@ -212,11 +212,11 @@ extension NSManagedObjectContext {
 
 /// Validation errors of several objects and properties, in the form that Core Data reports them.
 enum ValidationErrors {
-    /// The errors that an error stands for: those in it, where it says there are several.
+    /// The errors that an error stands for: those in it, where it says there are several. Each as it was thrown: a program matches its own.
     static func single(_ error: any Error) -> [any Error] {
-        let error = error as NSError
-        guard error.domain == NSCocoaErrorDomain, error.code == NSValidationMultipleErrorsError,
-            let several = error.userInfo[NSDetailedErrorsKey] as? [any Error]
+        let cocoa = error as NSError
+        guard cocoa.domain == NSCocoaErrorDomain, cocoa.code == NSValidationMultipleErrorsError,
+            let several = cocoa.userInfo[NSDetailedErrorsKey] as? [any Error]
         else { return [error] }
         return several
     }

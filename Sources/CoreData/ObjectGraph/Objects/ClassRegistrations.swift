@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 
 /// The classes that names of the model stand for.
 enum ClassRegistrations {
@@ -15,14 +16,48 @@ enum ClassRegistrations {
         [NSStringFromClass(objectClass), String(describing: objectClass)]
     }
 
-    /// The registered class of that name, else the one that the runtime finds; for a name without a module, the one of a registered model.
-    static func objectClass(named name: String) -> NSManagedObject.Type? {
+    /// The registered class of that name, else the one that the runtime finds; for a name without a module, the one in a module that is known.
+    ///
+    /// - Parameter model: where the name is from. Its other classes tell modules too.
+    static func objectClass(named name: String, in model: NSManagedObjectModel? = nil) -> NSManagedObject.Type? {
         if let known = classes.withLock({ $0[name] }) ?? runtimeClass(named: name) { return known }
-        let full = NSManagedObjectModel.allRegistered.lazy.flatMap(\.entities).compactMap(\.managedObjectClassName)
-        return full.first { $0.hasSuffix("." + name) }.flatMap(runtimeClass)
+        if name.contains(".") { return nil }
+        return modules(with: model).lazy.compactMap { runtimeClass(named: "\($0).\(name)") }.first
     }
 
+    /// The modules that a class may be in, the likelier first: those of the model's other classes, of registered models' and of registered
+    /// classes, and the program's own.
+    private static func modules(with model: NSManagedObjectModel?) -> [String] {
+        let models = (model.map { [$0] } ?? []) + NSManagedObjectModel.allRegistered
+        let named = models.flatMap(\.entities).compactMap(\.managedObjectClassName) + classes.withLock { $0.keys.sorted() }
+        var modules: [String] = []
+        for module in named.compactMap(module) + [programModule] where !modules.contains(module) { modules.append(module) }
+        return modules
+    }
+
+    private static func module(of className: String) -> String? {
+        className.firstIndex(of: ".").map { String(className[..<$0]) }
+    }
+
+    /// A program's module has the name of its executable, as far as that is an identifier.
+    private static let programModule = String(
+        (Bundle.main.executableURL?.lastPathComponent ?? "").map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" }
+    )
+
     private static func runtimeClass(named name: String) -> NSManagedObject.Type? { NSClassFromString(name) as? NSManagedObject.Type }
+
+    private static let missed = Lock<Set<String>>([])
+
+    /// Logs, once for each name, that there is no class of that name.
+    static func noteMissing(_ name: String, of entity: NSEntityDescription) {
+        guard missed.withLock({ $0.insert(name).inserted }) else { return }
+        Logger(label: "CoreData").warning(
+            """
+            Class \(name) of entity \(entity.name ?? "?") was not found: its objects are of class NSManagedObject. Call register() on the class \
+            before its model is used, or set managedObjectClassName to what NSStringFromClass gives.
+            """
+        )
+    }
 }
 
 /// The name of a managed object class, as `managedObjectClassName` takes it: module and class, and what a nested class is nested in.
@@ -40,6 +75,8 @@ extension NSManagedObject {
     /// The class of an entity's objects: what `managedObjectClassName` names, or `NSManagedObject`.
     static func objectClass(for entity: NSEntityDescription) -> NSManagedObject.Type {
         guard let name = entity.managedObjectClassName, name != "NSManagedObject" else { return NSManagedObject.self }
-        return ClassRegistrations.objectClass(named: name) ?? NSManagedObject.self
+        if let found = ClassRegistrations.objectClass(named: name, in: entity.model) { return found }
+        ClassRegistrations.noteMissing(name, of: entity)
+        return NSManagedObject.self
     }
 }

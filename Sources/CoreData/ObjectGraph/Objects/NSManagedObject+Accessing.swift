@@ -12,9 +12,14 @@ extension NSManagedObject {
     public final func didAccessValue(forKey key: String?) {}
 
     /// Announces that a property is about to be set with `setPrimitiveValue(_:forKey:)`.
+    ///
+    /// For a property of the class that is not in the model this does nothing, unless `contextShouldIgnoreUnmodeledPropertyChanges` is false:
+    /// then the object counts as changed.
     public final func willChangeValue(forKey key: String) {
+        guard let place = scope.shape.places[key] else { return noteUnmodelledChange() }
+        checkQueue()
         if state.contains(.fault) { fire() }
-        switch place(named: key) {
+        switch place {
         case .toOne(let slot, _): extras.valuesBeforeChange[key] = target(slot) ?? NSNull()
         case .toMany(let index, _): extras.valuesBeforeChange[key] = members(of: index)
         default: break
@@ -26,8 +31,10 @@ extension NSManagedObject {
 
     /// Announces that a property has been set: the object counts as changed, and inverses follow.
     public final func didChangeValue(forKey key: String) {
+        guard let place = scope.shape.places[key] else { return }
+        checkQueue()
         let before = existingExtras?.valuesBeforeChange.removeValue(forKey: key)
-        switch place(named: key) {
+        switch place {
         case .attribute(let slot, _): noteSlotChange(slot)
         case .toOne(let slot, let relationship):
             noteSlotChange(slot)
@@ -43,6 +50,13 @@ extension NSManagedObject {
             new.forEach { if !old.contains($0) { $0.link(self, along: inverse) } }
         case .transient, .fetched: break
         }
+    }
+
+    private func noteUnmodelledChange() {
+        checkQueue()
+        if type(of: self).contextShouldIgnoreUnmodeledPropertyChanges { return }
+        if state.contains(.fault) { fire() }
+        noteChange()
     }
 
     private func noteSlotChange(_ slot: Int) {

@@ -4,18 +4,16 @@ extension NSManagedObject {
     /// A request for all objects of this class' entity, which the context that executes it knows.
     public class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         ClassRegistrations.register(self)
-        return NSFetchRequest<any NSFetchRequestResult>(entityName: entity().name ?? "")
+        // A class that no model in use maps yet is mostly named as its entity will be.
+        return NSFetchRequest<any NSFetchRequestResult>(entityName: entity().name ?? String(describing: self))
     }
 
     /// The entity of this class: in the model that was last given to a coordinator with an entity of this class, else in a registered one.
     ///
-    /// - Precondition: there is such a model, and one entity of it has this class.
+    /// Where no model maps the class: an entity without a name, of no model, that no object can be made of.
     public class func entity() -> NSEntityDescription {
         let names = ClassRegistrations.names(of: self)
-        guard let entity = EntityClaims.entity(ofClassNamed: names) ?? registeredEntity(ofClassNamed: names) else {
-            misuse("No model in use has an entity of class \(NSStringFromClass(self)). Make a coordinator with its model first.")
-        }
-        return entity
+        return EntityClaims.entity(ofClassNamed: names) ?? registeredEntity(ofClassNamed: names) ?? NSEntityDescription()
     }
 
     private class func registeredEntity(ofClassNamed names: [String]) -> NSEntityDescription? {

@@ -13,9 +13,10 @@ extension NSManagedObject {
     }
 
     @usableFromInline final func storedValue(forKey key: String) -> Any? {
+        guard let place = scope.shape.places[key] else { return unmodelledValue(forKey: key) }
         willAccessValue(forKey: key)
         defer { didAccessValue(forKey: key) }
-        return currentValue(place(named: key), key)
+        return currentValue(place, key)
     }
 
     private func currentValue(_ place: EntityShape.Place, _ key: String) -> Any? {
@@ -33,6 +34,7 @@ extension NSManagedObject {
     }
 
     @usableFromInline final func setStoredValue(_ value: Any?, forKey key: String) {
+        guard scope.shape.places[key] != nil else { return setValue(value, forUndefinedKey: key) }
         switch place(named: key) {
         case .attribute(let slot, let attribute): setAttribute(value, slot, attribute)
         case .toOne(let slot, let relationship): setTarget(object(from: value, relationship), slot)

@@ -124,17 +124,19 @@ extension NSManagedObject {
         }
     }
 
+    /// Only the model's errors are found twice, and they name a key: two errors of the program's own may differ in what they carry.
     private static func distinct(_ errors: [any Error]) -> [any Error] {
         var seen: Set<String> = []
         return errors.filter {
             let error = $0 as NSError
-            return seen.insert("\(error.domain) \(error.code) \(error.userInfo[NSValidationKeyErrorKey] ?? "")").inserted
+            guard error.domain == NSCocoaErrorDomain, let key = error.userInfo[NSValidationKeyErrorKey] else { return true }
+            return seen.insert("\(error.code) \(key)").inserted
         }
     }
 
     private func validateToManys(_ errors: inout [any Error]) {
         for (index, relationship) in scope.shape.toManys.enumerated()
-        where relationship.minCount > 0 || relationship.maxCount > 0 || !relationship.isOptional {
+        where relationship.minCount > 0 || relationship.maxCount > 0 {
             guard state.contains(.inserted) || existingContents(index)?.hasChanges == true else { continue }
             collect(&errors) { try validateCount(members(of: index).count, relationship) }
         }
@@ -142,12 +144,11 @@ extension NSManagedObject {
 
     private func validateCount(_ count: Int, _ relationship: NSRelationshipDescription) throws {
         if count == 0, relationship.isOptional { return }
-        let minimum = max(relationship.minCount, relationship.isOptional ? 0 : 1)
-        if count < minimum {
+        if count < relationship.minCount {
             throw invalid(
                 .validationRelationshipLacksMinimumCount,
                 relationship.name,
-                "has \(count) objects, at least \(minimum) are required",
+                "has \(count) objects, at least \(relationship.minCount) are required",
                 count
             )
         }

@@ -84,6 +84,7 @@ open class NSManagedObject: NSObject {
     deinit {
         if state.contains(.registered) { scopeReference._withUnsafeGuaranteedRef { $0.identity?.remove(self) } }
         scopeReference.release()
+        if state.contains(.extras) { releaseExtras() }
     }
 
     // The hooks stand here because on Linux a method of an extension cannot be overridden.
@@ -118,12 +119,23 @@ open class NSManagedObject: NSObject {
 
     /// The value of a property by name: numbers as `NSNumber`, a to-many as a set of objects. Fires a fault.
     ///
-    /// - Precondition: the entity has a property of that name.
+    /// Also of what every object has, such as `objectID` and `isDeleted`, and of stored properties of the class.
+    /// - Precondition: there is such a key, or `value(forUndefinedKey:)` knows it.
     open func value(forKey key: String) -> Any? { storedValue(forKey: key) }
     /// Sets a property by name, with everything its typed accessor does.
     ///
     /// - Precondition: the entity has a property of that name, and the value is of its type.
     open func setValue(_ value: Any?, forKey key: String) { setStoredValue(value, forKey: key) }
+    /// The value of a key that nothing has. Override for names that the class makes up, such as those of its computed properties.
+    ///
+    /// - Precondition: an override knows the key; the base class knows none.
+    open func value(forUndefinedKey key: String) -> Any? { refuseKey(key) }
+    /// Sets the value of a key that the model does not have. Override as `value(forUndefinedKey:)`.
+    ///
+    /// - Precondition: as there.
+    open func setValue(_ value: Any?, forUndefinedKey key: String) { refuseKey(key) }
+    /// Whether `willChangeValue(forKey:)` with a key that the model does not have leaves the object unchanged.
+    open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
     /// Objects are equal when they are the same object.
     public final override func isEqual(_ object: Any?) -> Bool {

@@ -120,6 +120,15 @@ extension ObjectExtras {
         fetched = [:]
     }
 
+    /// Whether releasing this may release objects.
+    var holdsObjects: Bool { toManys != nil || uncommon != nil }
+
+    /// Lets go of all that may hold objects: nobody will ask for it any more.
+    func forgetEverything() {
+        toManys = nil
+        uncommon = nil
+    }
+
     /// Relationship values between `willChangeValue(forKey:)` and `didChangeValue(forKey:)`.
     var valuesBeforeChange: [String: Any] {
         get { uncommon?.valuesBeforeChange ?? [:] }

@@ -24,14 +24,20 @@ enum OverrideProbe {
         override func validateForInsert() throws {}
     }
 
+    private class UndefinedKey: NSManagedObject {
+        override func value(forUndefinedKey key: String) -> Any? { nil }
+    }
+
     private static let validateValueEntry = entry(of: ValidateValue.self)
     private static let willSaveEntry = entry(of: WillSave.self)
     private static let didSaveEntry = entry(of: DidSave.self)
     private static let validateForInsertEntry = entry(of: ValidateForInsert.self)
+    private static let undefinedKeyEntry = entry(of: UndefinedKey.self)
 
     static func overridesValidateValue(_ objectClass: NSManagedObject.Type) -> Bool { overrides(validateValueEntry, objectClass) }
     static func overridesWillSave(_ objectClass: NSManagedObject.Type) -> Bool { overrides(willSaveEntry, objectClass) }
     static func overridesDidSave(_ objectClass: NSManagedObject.Type) -> Bool { overrides(didSaveEntry, objectClass) }
+    static func overridesValueForUndefinedKey(_ objectClass: NSManagedObject.Type) -> Bool { overrides(undefinedKeyEntry, objectClass) }
     static func overridesValidateForInsert(_ objectClass: NSManagedObject.Type) -> Bool { overrides(validateForInsertEntry, objectClass) }
 
     private static func overrides(_ entry: Int?, _ objectClass: NSManagedObject.Type) -> Bool {
