@@ -32,9 +32,11 @@ extension NSPersistentStoreCoordinator: GraphParent {
         if stores.count == 1 { return try stores[0].fetch(query, body) }
         var part = query
         (part.limit, part.offset) = (query.rowsUpToLimit, 0)
-        var residue = FetchResidue(predicate: nil, sorts: !query.sortDescriptors.isEmpty, windows: true)
+        var residue = FetchResidue(merges: !query.sortDescriptors.isEmpty, windows: true)
         for store in stores {
-            if let rest = try store.fetch(part, body) { residue.predicate = rest.predicate }
+            guard let rest = try store.fetch(part, body) else { continue }
+            residue.predicate = rest.predicate
+            if rest.sorts { (residue.sorts, residue.merges) = (true, false) }
         }
         return residue
     }

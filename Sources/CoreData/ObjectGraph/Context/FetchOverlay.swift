@@ -78,26 +78,11 @@ struct FetchOverlay {
         }
         let own = try matches()
         if query.sortDescriptors.isEmpty { return window(stored + own) }
-        return window(merge(stored, own.sorted(by: precedes)))
+        return window(ObjectOrder.merged(stored, own.sorted(by: precedes), query.sortDescriptors))
     }
 
     private func precedes(_ left: NSManagedObject, _ right: NSManagedObject) -> Bool {
         ObjectOrder.precedes(left, right, query.sortDescriptors)
-    }
-
-    private func merge(_ stored: [NSManagedObject], _ own: [NSManagedObject]) -> [NSManagedObject] {
-        guard !own.isEmpty else { return stored }
-        var merged: [NSManagedObject] = []
-        merged.reserveCapacity(stored.count + own.count)
-        var next = 0
-        for object in stored {
-            while next < own.count, precedes(own[next], object) {
-                merged.append(own[next])
-                next += 1
-            }
-            merged.append(object)
-        }
-        return merged + own[next...]
     }
 
     private func window(_ objects: [NSManagedObject]) -> [NSManagedObject] {

@@ -143,6 +143,7 @@ extension FetchResidue {
         var objects = objects
         if let predicate { objects = try objects.filter { try predicate.holds(for: $0) } }
         if sorts { objects = objects.sorted { ObjectOrder.precedes($0, $1, query.sortDescriptors) } }
+        if merges { objects = ObjectOrder.mergedStores(objects, query.sortDescriptors) }
         guard windows, mayWindow else { return objects }
         let rest = objects.dropFirst(query.offset)
         return Array(query.limit > 0 ? rest.prefix(query.limit) : rest)
@@ -174,5 +175,32 @@ enum ObjectOrder {
             }
         }
         return false
+    }
+
+    /// One ordered list of two; of equal objects, those of the first come first.
+    static func merged(_ first: [NSManagedObject], _ second: [NSManagedObject], _ descriptors: [NSSortDescriptor]) -> [NSManagedObject] {
+        guard !first.isEmpty, !second.isEmpty else { return first + second }
+        var merged: [NSManagedObject] = []
+        merged.reserveCapacity(first.count + second.count)
+        var next = 0
+        for object in first {
+            while next < second.count, precedes(second[next], object, descriptors) {
+                merged.append(second[next])
+                next += 1
+            }
+            merged.append(object)
+        }
+        return merged + second[next...]
+    }
+
+    /// One ordered list of those of several stores, which stand one after the other.
+    static func mergedStores(_ objects: [NSManagedObject], _ descriptors: [NSSortDescriptor]) -> [NSManagedObject] {
+        var all: [NSManagedObject] = []
+        var start = 0
+        for index in objects.indices where index + 1 == objects.count || objects[index].scope.store != objects[index + 1].scope.store {
+            all = merged(all, Array(objects[start...index]), descriptors)
+            start = index + 1
+        }
+        return all
     }
 }

@@ -115,14 +115,17 @@ extension SavedReferences {
         deleted = references(.deletedObjects, .deletedObjectIDs)
     }
 
+    // NB: a cast of a set tries its elements, and one of a value such as a URL to a class takes microseconds: types are compared first.
     private static func elements(_ list: Any?) -> [Any] {
+        guard let list else { return [] }
+        if type(of: list) == Set<URL>.self, let set = list as? Set<URL> { return Array(set) }
         switch list {
-        case let set as Set<NSManagedObject>: Array(set)
-        case let set as Set<NSManagedObjectID>: Array(set)
-        case let set as Set<URL>: Array(set)
-        case let array as [Any]: array
-        case let set as NSSet: set.allObjects
-        default: []
+        case let array as [Any]: return array
+        case let set as Set<NSManagedObject>: return Array(set)
+        case let set as Set<NSManagedObjectID>: return Array(set)
+        case let set as Set<AnyHashable>: return set.map(\.base)
+        case let set as NSSet: return set.allObjects
+        default: return []
         }
     }
 }
@@ -130,11 +133,20 @@ extension SavedReferences {
 extension NSManagedObjectContext {
     /// The reference here of an object of any context, an ID, or the URI of one; nil where it is of no store of this context.
     fileprivate func reference(of element: Any) -> RowReference? {
+        if type(of: element) is AnyClass { return reference(ofInstance: element) }
+        switch element {
+        case let uri as URL: return persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri)?.identity.reference
+        case let text as String: return persistentStoreCoordinator?.managedObjectID(for: text)?.identity.reference
+        default: return nil
+        }
+    }
+
+    private func reference(ofInstance element: Any) -> RowReference? {
         switch element {
         case let object as NSManagedObject: reference(of: object.objectID)
         case let id as NSManagedObjectID: identify(id.identity).reference
-        case let uri as URL: persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri)?.identity.reference
-        case let text as String: persistentStoreCoordinator?.managedObjectID(for: text)?.identity.reference
+        case let uri as NSURL: persistentStoreCoordinator?.managedObjectID(for: uri.absoluteString)?.identity.reference
+        case let text as NSString: persistentStoreCoordinator?.managedObjectID(for: String(describing: text))?.identity.reference
         default: nil
         }
     }

@@ -8,6 +8,8 @@ struct FetchResidue {
     /// What SQL could not say.
     var predicate: PredicateTree?
     var sorts = false
+    /// The rows of each store are in order, one store's after the other's.
+    var merges = false
     /// Limit and offset have not been applied.
     var windows = false
 }

@@ -1,0 +1,82 @@
+import CoreData
+import Foundation
+import Testing
+
+/// An object that counts how often a value is read by name.
+final class CountedNote: NSManagedObject {
+    final class Reads {
+        var count = 0
+    }
+
+    override func value(forKey key: String) -> Any? {
+        (managedObjectContext?.userInfo["reads"] as? Reads)?.count += 1
+        return super.value(forKey: key)
+    }
+}
+
+@Suite("The ordered results of several stores")
+struct MergedStoresTests {
+    private let context: NSManagedObjectContext
+    private let stores: [NSPersistentStore]
+    private let reads = CountedNote.Reads()
+
+    init() throws {
+        let model = NSManagedObjectModel()
+        model.entities = [
+            LibraryModel.entity(
+                "Note",
+                CountedNote.self,
+                [LibraryModel.attribute("number", .integer64AttributeType), LibraryModel.attribute("text", .stringAttributeType)]
+            )
+        ]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        stores = try (0..<3).map { _ in
+            try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+        }
+        context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+    }
+
+    private func makeNotes(_ count: Int) throws {
+        for number in 0..<count {
+            let note = CountedNote(context: context)
+            note["number"] = number * 7919 % count
+            note["text"] = "\(number % 3)"
+            context.assign(note, to: stores[number % stores.count])
+        }
+        try context.save()
+    }
+
+    private func request(_ descriptors: [NSSortDescriptor]) -> NSFetchRequest<CountedNote> {
+        let request = NSFetchRequest<CountedNote>(entityName: "Note")
+        request.sortDescriptors = descriptors
+        return request
+    }
+
+    @Test("are merged: each object is compared a few times, not sorted again")
+    func work() throws {
+        let count = 1_200
+        try makeNotes(count)
+        context.userInfo["reads"] = reads
+        let notes = try context.fetch(request([NSSortDescriptor(key: "number", ascending: true)]))
+        #expect(reads.count < 6 * count)
+        context.userInfo["reads"] = nil
+        #expect(notes.map { $0["number"] as? Int } == (0..<count).map { $0 })
+    }
+
+    @Test("are in order, within limit and offset, with a predicate that only memory knows, and with equal values by store")
+    func order() throws {
+        try makeNotes(90)
+        let byNumber = NSSortDescriptor(key: "number", ascending: false)
+        var request = request([byNumber])
+        (request.fetchLimit, request.fetchOffset) = (5, 40)
+        #expect(try context.fetch(request).map { $0["number"] as? Int } == [49, 48, 47, 46, 45])
+        request.predicate = NSPredicate { object, _ in ((object as? NSManagedObject)?.value(forKey: "number") as? Int ?? 0) % 2 == 0 }
+        #expect(try context.fetch(request).map { $0["number"] as? Int } == [8, 6, 4, 2, 0])
+        request = self.request([NSSortDescriptor(key: "text", ascending: true), byNumber])
+        let texts = try context.fetch(request).map { $0["text"] as? String ?? "" }
+        #expect(texts == texts.sorted())
+        request = self.request([NSSortDescriptor(key: "text", ascending: true) { _, _ in .orderedSame }])
+        #expect(try context.fetch(request).count == 90)
+    }
+}
