@@ -19,6 +19,6 @@ final class CompoundPredicate: NSCompoundPredicate {
 
     override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSPredicate else { return false }
-        return hasSameStructure(as: other)
+        return StructureComparison.areEqual(self, other)
     }
 }

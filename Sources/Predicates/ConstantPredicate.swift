@@ -20,6 +20,6 @@ final class ConstantPredicate: NSPredicate {
     override var hash: Int { value.hashValue }
     override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSPredicate else { return false }
-        return hasSameStructure(as: other)
+        return StructureComparison.areEqual(self, other)
     }
 }

@@ -57,10 +57,7 @@ open class NSComparisonPredicate: NSPredicate {
 
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSComparisonPredicate else { return false }
-        return self === other
-            || (predicateOperatorType == other.predicateOperatorType && options == other.options
-                && comparisonPredicateModifier == other.comparisonPredicateModifier
-                && leftExpression == other.leftExpression && rightExpression == other.rightExpression)
+        return StructureComparison.areEqual(self, other)
     }
 }
 

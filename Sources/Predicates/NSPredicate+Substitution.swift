@@ -1,5 +1,22 @@
 import Foundation
 
+extension NSPredicate {
+    /// A copy in which variables are replaced by constants; variables without a value stay.
+    ///
+    /// A value that is an `NSExpression` is put in as it is. A subclass of the client's own comes back as a plain predicate.
+    public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
+        Rebuilding.predicate(self, Substitution(variables: variables))
+    }
+
+    /// As `withSubstitutionVariables`, with the values at the ends of paths that begin at a variable in place of these paths: what they are now.
+    ///
+    /// A comparison with a constant is one that a store can make, and compares with nil as if nil had been written. A path that cannot be read
+    /// stays, and evaluation tells why.
+    package func withValues(of variables: [String: Any]) -> NSPredicate {
+        Rebuilding.predicate(self, Substitution(variables: variables, readsPaths: true))
+    }
+}
+
 /// What takes the place of variables.
 private struct Substitution {
     var variables: [String: Any]
@@ -27,23 +44,88 @@ private struct Substitution {
     }
 }
 
+/// Makes predicates and expressions anew from their leaves up, without recursion.
+private struct Rebuilding {
+    enum Node {
+        case expression(NSExpression)
+        case predicate(NSPredicate)
+    }
+
+    /// A node whose parts are being rebuilt.
+    private struct Level {
+        let node: Node
+        let substitution: Substitution
+        let parts: [(Node, Substitution)]
+        var expressions: [NSExpression] = []
+        var predicates: [NSPredicate] = []
+
+        init(_ node: Node, _ substitution: Substitution) {
+            (self.node, self.substitution) = (node, substitution)
+            parts = node.parts(substitution)
+        }
+
+        var nextPart: (Node, Substitution)? {
+            let made = expressions.count + predicates.count
+            return made < parts.count ? parts[made] : nil
+        }
+
+        mutating func add(_ part: Node) {
+            switch part {
+            case .expression(let expression): expressions.append(expression)
+            case .predicate(let predicate): predicates.append(predicate)
+            }
+        }
+
+        var rebuilt: Node {
+            switch node {
+            case .expression(let expression): .expression(expression.rebuilt(substitution, expressions, predicates))
+            case .predicate(let predicate): .predicate(predicate.rebuilt(substitution, expressions, predicates))
+            }
+        }
+    }
+
+    static func predicate(_ predicate: NSPredicate, _ substitution: Substitution) -> NSPredicate {
+        var levels = [Level(.predicate(predicate), substitution)]
+        while true {
+            if let (part, substitution) = levels[levels.count - 1].nextPart {
+                levels.append(Level(part, substitution))
+                continue
+            }
+            let made = levels.removeLast().rebuilt
+            if levels.isEmpty {
+                // What began as a predicate is one again.
+                if case .predicate(let predicate) = made { return predicate }
+                return predicate
+            }
+            levels[levels.count - 1].add(made)
+        }
+    }
+}
+
+extension Rebuilding.Node {
+    fileprivate func parts(_ substitution: Substitution) -> [(Rebuilding.Node, Substitution)] {
+        switch self {
+        case .predicate(let predicate): predicate.parts.map { ($0, substitution) }
+        case .expression(let expression):
+            if case .subquery(let collection, let variable, let predicate) = expression.tree {
+                [(.expression(collection), substitution), (.predicate(predicate), substitution.hiding(variable))]
+            } else {
+                expression.parts.map { ($0, substitution) }
+            }
+        }
+    }
+}
+
 extension NSPredicate {
-    /// A copy in which variables are replaced by constants; variables without a value stay.
-    ///
-    /// A value that is an `NSExpression` is put in as it is. A subclass of the client's own comes back as a plain predicate.
-    public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
-        substituting(Substitution(variables: variables))
+    fileprivate var parts: [Rebuilding.Node] {
+        switch shape {
+        case .constant, .opaque: []
+        case .compound(let compound): compound.subpredicates.map { .predicate($0) }
+        case .comparison(let comparison): [.expression(comparison.leftExpression), .expression(comparison.rightExpression)]
+        }
     }
 
-    /// As `withSubstitutionVariables`, with the values at the ends of paths that begin at a variable in place of these paths: what they are now.
-    ///
-    /// A comparison with a constant is one that a store can make, and compares with nil as if nil had been written. A path that cannot be read
-    /// stays, and evaluation tells why.
-    package func withValues(of variables: [String: Any]) -> NSPredicate {
-        substituting(Substitution(variables: variables, readsPaths: true))
-    }
-
-    fileprivate func substituting(_ variables: Substitution) -> NSPredicate {
+    fileprivate func rebuilt(_ variables: Substitution, _ expressions: [NSExpression], _ predicates: [NSPredicate]) -> NSPredicate {
         switch shape {
         case .constant: self
         // What cannot be looked into gets the variables when it is asked.
@@ -51,15 +133,11 @@ extension NSPredicate {
             NSPredicate { object, bindings in
                 self.evaluate(with: object, substitutionVariables: variables.variables.merging(bindings ?? [:]) { old, _ in old })
             }
-        case .compound(let compound):
-            CompoundPredicate(
-                type: compound.compoundPredicateType,
-                subpredicates: compound.subpredicates.map { $0.substituting(variables) }
-            )
+        case .compound(let compound): CompoundPredicate(type: compound.compoundPredicateType, subpredicates: predicates)
         case .comparison(let comparison):
             NSComparisonPredicate(
-                leftExpression: comparison.leftExpression.substituting(variables),
-                rightExpression: comparison.rightExpression.substituting(variables),
+                leftExpression: expressions[0],
+                rightExpression: expressions[1],
                 modifier: comparison.comparisonPredicateModifier,
                 type: comparison.predicateOperatorType,
                 options: comparison.options
@@ -69,34 +147,34 @@ extension NSPredicate {
 }
 
 extension NSExpression {
-    fileprivate func substituting(_ variables: Substitution) -> NSExpression {
+    fileprivate var parts: [Rebuilding.Node] {
         switch tree {
-        case .constant, .evaluatedObject, .anyKey: self
+        case .constant, .evaluatedObject, .anyKey, .variable, .keyPath(nil, _): []
+        case .keyPath(let operand?, _): [.expression(operand)]
+        case .function(_, let arguments), .aggregate(let arguments), .block(_, let arguments): arguments.map { .expression($0) }
+        case .call(let target, _, let arguments): ([target] + arguments).map { .expression($0) }
+        case .index(let collection, .at(let index)): [.expression(collection), .expression(index)]
+        case .index(let collection, _): [.expression(collection)]
+        case .set(_, let left, let right): [.expression(left), .expression(right)]
+        case .subquery(let collection, _, let predicate): [.expression(collection), .predicate(predicate)]
+        case .conditional(let predicate, let yes, let no): [.predicate(predicate), .expression(yes), .expression(no)]
+        }
+    }
+
+    fileprivate func rebuilt(_ variables: Substitution, _ parts: [NSExpression], _ predicates: [NSPredicate]) -> NSExpression {
+        switch tree {
+        case .constant, .evaluatedObject, .anyKey, .keyPath(nil, _): self
         case .variable(let name): variables.expression(for: name) ?? self
-        case .keyPath(nil, _): self
-        case .keyPath(let operand?, let path): variables.path(path, from: operand.substituting(variables))
-        case .function(let name, let arguments): NSExpression(.function(name, arguments.map { $0.substituting(variables) }))
-        case .call(let target, let name, let arguments):
-            NSExpression(.call(target: target.substituting(variables), name, arguments.map { $0.substituting(variables) }))
-        case .index(let collection, .at(let index)):
-            NSExpression(.index(collection.substituting(variables), .at(index.substituting(variables))))
-        case .index(let collection, let index): NSExpression(.index(collection.substituting(variables), index))
-        case .aggregate(let elements): NSExpression(.aggregate(elements.map { $0.substituting(variables) }))
-        case .set(let operation, let left, let right):
-            NSExpression(.set(operation, left.substituting(variables), right.substituting(variables)))
-        case .subquery(let collection, let variable, let predicate):
-            NSExpression(
-                .subquery(
-                    collection.substituting(variables),
-                    variable: variable,
-                    predicate.substituting(variables.hiding(variable))
-                )
-            )
-        case .conditional(let predicate, let yes, let no):
-            NSExpression(
-                .conditional(predicate.substituting(variables), then: yes.substituting(variables), else: no.substituting(variables))
-            )
-        case .block(let block, let arguments): NSExpression(.block(block, arguments.map { $0.substituting(variables) }))
+        case .keyPath(_, let path): variables.path(path, from: parts[0])
+        case .function(let name, _): NSExpression(.function(name, parts))
+        case .call(_, let name, _): NSExpression(.call(target: parts[0], name, Array(parts.dropFirst())))
+        case .index(_, .at): NSExpression(.index(parts[0], .at(parts[1])))
+        case .index(_, let index): NSExpression(.index(parts[0], index))
+        case .aggregate: NSExpression(.aggregate(parts))
+        case .set(let operation, _, _): NSExpression(.set(operation, parts[0], parts[1]))
+        case .subquery(_, let variable, _): NSExpression(.subquery(parts[0], variable: variable, predicates[0]))
+        case .conditional: NSExpression(.conditional(predicates[0], then: parts[0], else: parts[1]))
+        case .block(let block, _): NSExpression(.block(block, parts))
         }
     }
 }

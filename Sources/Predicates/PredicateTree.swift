@@ -14,6 +14,7 @@ public indirect enum PredicateTree {
 extension NSPredicate {
     /// The predicate as an enumeration, to be switched over.
     ///
+    /// Compounds of one part are that part, and what is nested in a compound of its own kind is a part of that one.
     /// Subclasses of `NSComparisonPredicate` and `NSCompoundPredicate` are taken for what their parts say, whatever they override.
     /// - Complexity: O(n) in the number of subpredicates.
     public var tree: PredicateTree {
@@ -21,7 +22,7 @@ extension NSPredicate {
         case .constant(let value): .constant(value)
         case .comparison(let comparison): .comparison(comparison)
         case .opaque: .opaque(self)
-        case .compound(let compound): compound.compoundTree
+        case .compound(let compound): PredicateTreeBuilder.tree(of: compound)
         }
     }
 
@@ -40,17 +41,5 @@ extension NSPredicate {
         guard type(of: self) == NSPredicate.self else { return .opaque }
         if isEqual(NSPredicate(value: true)) { return .constant(true) }
         return isEqual(NSPredicate(value: false)) ? .constant(false) : .opaque
-    }
-}
-
-extension NSCompoundPredicate {
-    fileprivate var compoundTree: PredicateTree {
-        let parts = subpredicates.map(\.tree)
-        return switch compoundPredicateType {
-        case .and: .and(parts)
-        case .or: .or(parts)
-        // Foundation refuses a negation of nothing.
-        case .not: .not(parts[0])
-        }
     }
 }

@@ -4,42 +4,42 @@ extension NSPredicate {
     /// The predicate as text in the format language, as Apple prints it; `BLOCKPREDICATE` for a block.
     ///
     /// Works for compounds that Foundation built too, whose own `predicateFormat` says nothing here.
-    public var printedFormat: String {
+    public var printedFormat: String { printedText.string }
+
+    var printedText: PrintedText {
         switch shape {
         case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
         case .comparison(let comparison): comparison.comparisonText
         case .compound(let compound): compound.compoundText
-        case .opaque: type(of: self) == NSPredicate.self ? "BLOCKPREDICATE" : description
+        case .opaque: PrintedText(type(of: self) == NSPredicate.self ? "BLOCKPREDICATE" : description)
         }
     }
 }
 
 extension NSComparisonPredicate {
-    fileprivate var comparisonText: String {
-        let left = ExpressionPrinter.text(of: leftExpression)
-        let right = ExpressionPrinter.text(of: rightExpression)
-        return "\(comparisonPredicateModifier.keyword)\(left) \(predicateOperatorType.keyword)\(options.text) \(right)"
+    fileprivate var comparisonText: PrintedText {
+        "\(comparisonPredicateModifier.keyword)\(leftExpression) \(predicateOperatorType.keyword)\(options.text) \(rightExpression)"
     }
 }
 
 extension NSCompoundPredicate {
-    fileprivate var compoundText: String {
+    fileprivate var compoundText: PrintedText {
         switch compoundPredicateType {
         case .not: "NOT \(subpredicates[0].printedPart(within: .not))"
         case .and where subpredicates.isEmpty: "TRUEPREDICATE"
         case .or where subpredicates.isEmpty: "FALSEPREDICATE"
-        case .and: subpredicates.map { $0.printedPart(within: .and) }.joined(separator: " AND ")
-        case .or: subpredicates.map { $0.printedPart(within: .or) }.joined(separator: " OR ")
+        case .and: PrintedText(subpredicates.map { $0.printedPart(within: .and) }, separator: " AND ")
+        case .or: PrintedText(subpredicates.map { $0.printedPart(within: .or) }, separator: " OR ")
         }
     }
 }
 
 extension NSPredicate {
     /// The text as a part of a compound: in parentheses when it is a compound itself.
-    fileprivate func printedPart(within type: NSCompoundPredicate.LogicalType) -> String {
-        guard let compound = self as? NSCompoundPredicate else { return printedFormat }
+    fileprivate func printedPart(within type: NSCompoundPredicate.LogicalType) -> PrintedText {
+        guard let compound = self as? NSCompoundPredicate else { return PrintedText(self) }
         let standsAlone = compound.compoundPredicateType == .not ? type != .not : compound.subpredicates.isEmpty
-        return standsAlone ? printedFormat : "(\(printedFormat))"
+        return standsAlone ? PrintedText(self) : "(\(self))"
     }
 }
 

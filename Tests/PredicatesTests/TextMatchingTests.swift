@@ -54,6 +54,24 @@ struct TextMatchingTests {
         }
     }
 
+    @Test("by a regular expression matches to the end of the text, whatever the pattern ends with")
+    func openPatterns() throws {
+        let cases: [(String, matching: [String], other: [String])] = [
+            ("(?x) a b # a comment", ["ab"], ["a b", "ab "]), ("(?x)a#", ["a"], ["a#", "aa"]), ("a(?x)  b  # c \\Q", ["ab"], ["a  b"]),
+            ("\\Qa.b", ["a.b"], ["axb", "a.bc"]), ("\\Q)", [")"], ["", "))"]), ("a\\Q(\\E|b", ["a(", "b"], ["a", "a(b"]),
+            ("\\Q#", ["#"], ["# "]), ("a|ab", ["a", "ab"], ["b", "abb"]), ("(?x)a\n#b\nc", ["ac"], ["abc"]), ("a#b", ["a#b"], ["a"]),
+            ("(?x)a\\#", ["a#"], ["a"]), ("\\Qa\\", ["a\\"], ["a"]),
+        ]
+        for (pattern, matching, other) in cases {
+            let matcher = try RegularExpressionMatcher(pattern: pattern)
+            for text in matching { #expect(matcher.matches(text), "\(pattern) on \(text)") }
+            for text in other { #expect(!matcher.matches(text), "\(pattern) on \(text)") }
+        }
+        for pattern in ["a)|(b", "(", "a\\", "(?x)( # )"] {
+            #expect(throws: PredicateEvaluationError.self, "\(pattern)") { try RegularExpressionMatcher(pattern: pattern) }
+        }
+    }
+
     /// The naive search.
     private func contains(_ text: [UInt8], _ pattern: [UInt8]) -> Bool {
         text.count >= pattern.count && (0...(text.count - pattern.count)).contains { text[$0...].starts(with: pattern) }

@@ -33,7 +33,7 @@ struct EntityCopies {
         for original in originals {
             guard let copy = self[original] else { continue }
             let children = original.subentities.compactMap { self[$0] }
-            copy.subentities += children.filter { !copy.subentities.contains($0) }
+            copy.subentities += children.filter { child in !copy.subentities.contains { $0 === child } }
         }
     }
 

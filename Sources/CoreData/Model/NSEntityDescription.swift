@@ -85,4 +85,14 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     private static let defaultClassName = "NSManagedObject"
 
     open override var description: String { "\(type(of: self)) \(name ?? "")" }
+
+    /// Entities are equal when they say the same of what is stored and of the class of their objects: name, class and version hash.
+    ///
+    /// - Complexity: O(1) in frozen models, else O(properties).
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSEntityDescription else { return false }
+        return self === other
+            || (name == other.name && managedObjectClassName == other.managedObjectClassName && versionHash == other.versionHash)
+    }
+    open override var hash: Int { name.hashValue }
 }

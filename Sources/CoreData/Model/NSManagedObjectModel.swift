@@ -75,6 +75,15 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         copy.takeState(of: [self], copies: EntityCopies(of: entities))
         return copy
     }
+
+    /// Models are equal when their entities are, and are in the same configurations.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSManagedObjectModel else { return false }
+        return self === other || (entitiesByName == other.entitiesByName && namesByConfiguration == other.namesByConfiguration)
+    }
+    open override var hash: Int { Set(ownEntities.map(\.name)).hashValue }
+
+    private var namesByConfiguration: [String: Set<String?>] { entitiesByConfiguration.mapValues { Set($0.map(\.name)) } }
 }
 
 /// `for entity in model` visits the entities.

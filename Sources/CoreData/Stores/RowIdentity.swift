@@ -94,11 +94,17 @@ enum Identification {
 }
 
 /// Something that stands for a row, in a predicate: an object ID, or an object of any layer above.
-protocol RowIdentifying: StandIn {
+protocol RowIdentifying: StandIn, SortStandIn {
     var identity: RowIdentity { get }
 }
 
 extension RowIdentifying {
+    /// The key: rows that are unsaved come behind all others, the older first, as they will have keys.
+    public var sortValue: Any? {
+        let key = identity.key
+        return key < 0 ? UInt64(Int64.max) + key.magnitude : UInt64(key)
+    }
+
     public var standsFor: AnyHashable { identity }
 }
 

@@ -10,11 +10,12 @@ struct KeyPathReader {
     }
 
     private func value(of keys: ArraySlice<String>, in object: Any?) throws -> Any? {
-        guard let key = keys.first else { return object }
-        let rest = keys.dropFirst()
-        if key.hasPrefix("@") { return try aggregate(key, rest, of: object) }
-        if key == "self" || key == "SELF" { return try value(of: rest, in: object) }
-        return try value(of: rest, in: try read(key, from: object))
+        var object = object
+        for (index, key) in zip(keys.indices, keys) where key != "self" && key != "SELF" {
+            if key.hasPrefix("@") { return try aggregate(key, keys[(index + 1)...], of: object) }
+            object = try read(key, from: object)
+        }
+        return object
     }
 
     func read(_ key: String, from object: Any?) throws -> Any? {

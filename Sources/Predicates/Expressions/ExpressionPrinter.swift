@@ -2,26 +2,26 @@ import Foundation
 
 /// Expressions as text in the format language.
 enum ExpressionPrinter {
-    static func text(of expression: NSExpression) -> String {
+    static func text(of expression: NSExpression) -> PrintedText {
         switch expression.tree {
-        case .constant(let value): text(ofConstant: value)
+        case .constant(let value): PrintedText(text(ofConstant: value))
         case .evaluatedObject: "SELF"
         case .anyKey: "ANYKEY"
         case .variable(let name): "$\(name)"
-        case .keyPath(nil, let path): escaped(path)
+        case .keyPath(nil, let path): PrintedText(escaped(path))
         case .keyPath(let operand?, let path): "\(operandText(operand)).\(escaped(path, afterDot: true))"
         case .function(let name, let arguments): text(ofFunction: name, arguments)
         case .call(let target, let name, let arguments):
             "FUNCTION(\(list([target, NSExpression(forConstantValue: name)] + arguments)))"
-        case .index(let collection, .at(let index)): "\(operandText(collection))[\(text(of: index))]"
+        case .index(let collection, .at(let index)): "\(operandText(collection))[\(index)]"
         case .index(let collection, .first): "\(operandText(collection))[FIRST]"
         case .index(let collection, .last): "\(operandText(collection))[LAST]"
         case .index(let collection, .size): "\(operandText(collection))[SIZE]"
         case .aggregate(let elements): "{\(list(elements))}"
         case .set(let operation, let left, let right): "\(operandText(left)) \(operation.rawValue) \(operandText(right))"
         case .subquery(let collection, let variable, let predicate):
-            "SUBQUERY(\(text(of: collection)), $\(variable), \(predicate.printedFormat))"
-        case .conditional(let predicate, let yes, let no): "TERNARY(\(predicate.printedFormat), \(list([yes, no])))"
+            "SUBQUERY(\(collection), $\(variable), \(predicate))"
+        case .conditional(let predicate, let yes, let no): "TERNARY(\(predicate), \(list([yes, no])))"
         case .block(_, let arguments): "BLOCK(\(list(arguments)))"
         }
     }
@@ -41,11 +41,11 @@ enum ExpressionPrinter {
         return result + "\""
     }
 
-    private static func list(_ expressions: [NSExpression]) -> String {
-        expressions.map(text).joined(separator: ", ")
+    private static func list(_ expressions: [NSExpression]) -> PrintedText {
+        PrintedText(expressions.map { PrintedText($0) }, separator: ", ")
     }
 
-    private static func text(ofFunction name: String, _ arguments: [NSExpression]) -> String {
+    private static func text(ofFunction name: String, _ arguments: [NSExpression]) -> PrintedText {
         if let infix = InfixFunction.named(name), arguments.count == 2 {
             let left = part(arguments[0], within: infix, isRight: false)
             let right = part(arguments[1], within: infix, isRight: true)
@@ -56,23 +56,23 @@ enum ExpressionPrinter {
     }
 
     /// An operand of an infix operator, in parentheses where it would otherwise bind differently.
-    private static func part(_ expression: NSExpression, within outer: InfixFunction, isRight: Bool) -> String {
-        if case .set = expression.tree { return "(\(text(of: expression)))" }
+    private static func part(_ expression: NSExpression, within outer: InfixFunction, isRight: Bool) -> PrintedText {
+        if case .set = expression.tree { return "(\(expression))" }
         guard case .function(let name, let arguments) = expression.tree, arguments.count == 2,
             let inner = InfixFunction.named(name)
-        else { return text(of: expression) }
+        else { return PrintedText(expression) }
         let bindsTighter = inner.precedence > outer.precedence
         let keepsSide = inner.precedence == outer.precedence && isRight == outer.isRightAssociative
-        return bindsTighter || keepsSide ? text(of: expression) : "(\(text(of: expression)))"
+        return bindsTighter || keepsSide ? PrintedText(expression) : "(\(expression))"
     }
 
     /// The text of something that is followed by a dot, a bracket or a set operator.
-    private static func operandText(_ expression: NSExpression) -> String {
+    private static func operandText(_ expression: NSExpression) -> PrintedText {
         switch expression.tree {
-        case .function(let name, _) where InfixFunction.named(name) != nil: "(\(text(of: expression)))"
-        case .set: "(\(text(of: expression)))"
-        case .constant(let value) where Value(value).isNumber: "(\(text(of: expression)))"
-        default: text(of: expression)
+        case .function(let name, _) where InfixFunction.named(name) != nil: "(\(expression))"
+        case .set: "(\(expression))"
+        case .constant(let value) where Value(value).isNumber: "(\(expression))"
+        default: PrintedText(expression)
         }
     }
 

@@ -10,6 +10,8 @@ open class NSExpression: NSObject, NSCopying {
     let keys: [String]
     /// A constant's value, converted once.
     let constant: Value?
+    /// What a subquery's elements must satisfy, or what TERNARY depends on.
+    let condition: PredicateTree?
     /// The elements of a constant collection.
     let members: ConstantMembers?
 
@@ -17,6 +19,11 @@ open class NSExpression: NSObject, NSCopying {
         self.tree = tree
         keys = if case .keyPath(_, let path) = tree { path.split(separator: ".").map(String.init) } else { [] }
         constant = if case .constant(let value) = tree { Value(value) } else { nil }
+        condition =
+            switch tree {
+            case .subquery(_, _, let predicate), .conditional(let predicate, _, _): predicate.tree
+            default: nil
+            }
         members = constant?.elements.map(ConstantMembers.init)
         super.init()
     }
@@ -95,13 +102,13 @@ open class NSExpression: NSObject, NSCopying {
     open func copy(with zone: NSZone? = nil) -> Any { self }
     open override func copy() -> Any { self }
 
-    open override var description: String { ExpressionPrinter.text(of: self) }
+    open override var description: String { PrintedText(self).string }
     open override var debugDescription: String { description }
 
     open override var hash: Int { structuralHash }
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSExpression else { return false }
-        return self === other || hasSameStructure(as: other)
+        return StructureComparison.areEqual(self, other)
     }
 }
 

@@ -83,12 +83,12 @@ extension PredicateParser {
     }
 
     private mutating func predefined(_ name: String, _ start: Int) throws -> Node {
-        guard let known = PredicateFunctions.canonicalName(name) else {
+        guard let known = PredefinedFunctions.canonicalName(name) else {
             throw error("there is no function '\(name)'", at: start)
         }
         let parts = isAt(")") ? [] : try list()
         try expect(")", "after the arguments of '\(name)'")
-        guard PredicateFunctions.accepts(parts.count, known) else {
+        guard PredefinedFunctions.accepts(parts.count, known) else {
             throw error("'\(name)' cannot take \(parts.count) arguments", at: start)
         }
         return try node(.expression(NSExpression(.function(known, try expressions(parts)))), over: parts, at: start)
@@ -135,7 +135,7 @@ extension PredicateParser {
         }
         try expect(")", "after CAST")
         let operands = try expressions(parts)
-        guard case .constant(let value) = operands[0].tree, let constant = PredicateFunctions.cast(value, to: type) else {
+        guard case .constant(let value) = operands[0].tree, let constant = PredefinedFunctions.cast(value, to: type) else {
             return try node(.expression(NSExpression(.function("castObject:toType:", operands))), over: parts, at: start)
         }
         return Node(content: .expression(NSExpression(forConstantValue: constant)), offset: start)

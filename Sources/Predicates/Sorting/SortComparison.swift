@@ -29,7 +29,7 @@ public enum SortKind: Sendable {
 public enum SortComparison {
     /// The order of two values, ascending: nil first, then numbers, texts, the rest; values of one kind by `kind`.
     public static func compare(_ left: Any?, _ right: Any?, kind: SortKind = .binary) -> ComparisonResult {
-        let left = Value(left), right = Value(right)
+        let left = Value(left).sortable, right = Value(right).sortable
         if case .text(let a) = left, case .text(let b) = right { return compare(a, b, kind) }
         if let order = left.order(to: right) { return order }
         return ComparisonResult(Int32(left.rank - right.rank))

@@ -14,10 +14,21 @@ public struct RegularExpressionMatcher: Sendable {
         do {
             // Read alone first: unbalanced parentheses must not find their partner in ours. An empty one is refused there.
             if !pattern.isEmpty { _ = try NSRegularExpression(pattern: folding.fold(pattern), options: flags) }
-            expression = try NSRegularExpression(pattern: "(?:\(folding.fold(pattern)))\\z", options: flags)
+            expression = try Self.whole(folding.fold(pattern), flags)
         } catch {
             throw PredicateEvaluationError.invalidPattern(pattern, reason: error.localizedDescription)
         }
+    }
+
+    /// What must match to the end of the text.
+    ///
+    /// NB: the parenthesis that closes the pattern would belong to a comment of `(?x)`, or to a quotation that `\Q` began, that ends with the
+    /// pattern. Then it is missing, and the pattern is refused: a line break ends the first, and `\E` the other.
+    private static func whole(_ pattern: String, _ flags: NSRegularExpression.Options) throws -> NSRegularExpression {
+        for end in ["", "\n"] {
+            if let expression = try? NSRegularExpression(pattern: "(?:\(pattern)\(end))\\z", options: flags) { return expression }
+        }
+        return try NSRegularExpression(pattern: "(?:\(pattern)\\E)\\z", options: flags)
     }
 
     public func matches(_ text: String) -> Bool {

@@ -49,6 +49,8 @@ struct FetchingTests {
         request.predicate = NSPredicate(format: "entity == %@", NSEntityDescription.entity(forEntityName: "Author", in: context) as Any)
         #expect(try context.fetch(request).map(\.name) == ["Bob"])
         request.predicate = NSPredicate(format: "entity.name == 'Author'")
+        #expect(try context.fetch(request).map(\.name) == ["Bob"])
+        request.predicate = NSPredicate(format: "entity.nothing == 'Author'")
         cocoaError(134060) { try context.fetch(request) }
     }
 

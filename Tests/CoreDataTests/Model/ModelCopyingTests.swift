@@ -21,6 +21,32 @@ struct ModelCopyingTests {
         return model
     }
 
+    @Test("equals its original by content, models as entities, with equal hashes; and no longer once it is edited")
+    func equality() throws {
+        let original = library().frozen()
+        let copy = try #require(original.copy() as? NSManagedObjectModel)
+        #expect(copy == original && copy.hash == original.hash && copy == library() && Set([copy, original]).count == 1)
+        for (name, entity) in original.entitiesByName {
+            let other = try #require(copy.entitiesByName[name])
+            #expect(other == entity && other !== entity && other.hash == entity.hash)
+        }
+        let (book, author) = (try #require(copy.entitiesByName["Book"]), try #require(copy.entitiesByName["Author"]))
+        let originalBook = try #require(original.entitiesByName["Book"])
+        #expect(book != author && book != original.entitiesByName["Comic"] && [book: 1][originalBook] == 1)
+        #expect(book.copy() as? NSEntityDescription == book && !book.isEqual(nil) && !book.isEqual("Book"))
+        author.managedObjectClassName = "Other"
+        #expect(author != original.entitiesByName["Author"] && copy != original)
+        author.managedObjectClassName = nil
+        #expect(copy == original)
+        book.properties.append(attribute("pages", .integer32))
+        #expect(
+            book != original.entitiesByName["Book"] && copy.entitiesByName["Comic"] != original.entitiesByName["Comic"] && copy != original
+        )
+        let regrouped = library()
+        regrouped.setEntities([], forConfigurationName: "People")
+        #expect(regrouped != original)
+    }
+
     // The caller's model stays frozen; its copy can be edited, and leads nowhere into the original.
     @Test("of a frozen model is editable, equal in hashes and separate in everything")
     func ofModel() throws {

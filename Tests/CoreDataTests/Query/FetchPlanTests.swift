@@ -112,6 +112,12 @@ struct FetchPlanTests {
         }
         var deep = NSPredicate(format: "plays == 1")
         for _ in 0..<1_000 { deep = NSCompoundPredicate(notPredicateWithSubpredicate: deep) }
+        // => Negations cancel each other out.
+        query.predicate = deep.tree
+        #expect(try bench.plan(query).sql.hasSuffix(" WHERE t0.ZPLAYS = ?"))
+        for _ in 0..<1_000 {
+            deep = NSCompoundPredicate(notPredicateWithSubpredicate: NSCompoundPredicate(orPredicateWithSubpredicates: [deep, wide[0]]))
+        }
         query.predicate = deep.tree
         #expect(try bench.plan(query).remainder != nil)
     }

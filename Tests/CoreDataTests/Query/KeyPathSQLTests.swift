@@ -17,6 +17,50 @@ struct KeyPathSQLTests {
         )
     }
 
+    @Test("reads the name of an entity, of the object itself and across relationships")
+    func entityNames() throws {
+        try expectCondition("entity.name == 'Song'", [], " WHERE CASE t0.Z_ENT WHEN 3 THEN 'Song' END = ?", [.text("Song")])
+        try expectCondition(
+            "artist.entity.name BEGINSWITH[c] 'b'",
+            [],
+            " LEFT JOIN ZARTIST t1 ON t1.Z_PK = t0.ZARTIST WHERE cd_match('begins', 'c', ?, "
+                + "CASE t1.Z_ENT WHEN 1 THEN 'Artist' WHEN 2 THEN 'Band' END)",
+            [.text("b")]
+        )
+        let library = try Library()
+        // Kept: an entity whose model is gone has lost its superentity.
+        let otherModel = LibraryModel.make()
+        let copy = try #require(otherModel.entitiesByName["Author"])
+        for _ in 0..<2 { _ = Author(context: library.context) }
+        let book = Book(context: library.context)
+        (book.title, book.author) = ("T", try library.context.all(Author.self, "Author").first)
+        _ = Person(context: library.context)
+        for _ in 0..<2 {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+            request.predicate = NSPredicate(format: "entity.name == 'Author'")
+            #expect(try library.context.count(for: request) == 2)
+            request.predicate = NSPredicate(format: "entity.name IN {'Person', 'Book'}")
+            #expect(try library.context.count(for: request) == 1)
+            request.predicate = NSPredicate(format: "SELF.entity.name != 'Person' AND entity.isAbstract == NO")
+            #expect(try library.context.count(for: request) == 2)
+            request.predicate = NSPredicate(format: "ANY reports.entity.name == 'Author'")
+            #expect(try library.context.count(for: request) == 0)
+            request.predicate = NSPredicate(format: "entity == %@", copy)
+            #expect(try library.context.count(for: request) == 2 && copy.managedObjectModel === otherModel)
+            request.predicate = nil
+            request.sortDescriptors = [
+                NSSortDescriptor(key: "entity.name", ascending: false), NSSortDescriptor(key: "self", ascending: true),
+            ]
+            #expect(try library.context.fetch(request).map { $0.entity.name ?? "" } == ["Person", "Author", "Author"])
+            request.sortDescriptors = [NSSortDescriptor(key: "entity", ascending: true)]
+            #expect(try library.context.fetch(request).map { $0.entity.name ?? "" } == ["Author", "Author", "Person"])
+            let books = NSFetchRequest<NSManagedObject>(entityName: "Book")
+            books.predicate = NSPredicate(format: "author.entity.name == 'Author'")
+            #expect(try library.context.count(for: books) == 1)
+            try library.context.save()
+        }
+    }
+
     @Test("ends at the foreign key where only the object is asked for")
     func objects() throws {
         let bench = QueryBench()

@@ -116,7 +116,7 @@ struct QueryBench {
     func database() throws -> Connection {
         let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
         for statement in schema.creationStatements { try connection.execute(statement) }
-        try PredicateFunctions.register(on: connection)
+        try SQLFunctions.register(on: connection)
         return connection
     }
 }

@@ -16,9 +16,13 @@ struct SameMeaningTests {
         init(count: Int, using dice: inout Dice) throws {
             database = try bench.database()
             let artists: [[String: Any]] = [["name": "a", "born": 1], ["name": "A"], ["born": 2]]
+            // As objects have them: keys to be sorted by, and entities.
+            let rows = artists.enumerated().map { index, artist in
+                Row(key: index + 1, values: artist.merging(["entity": ["name": index == 2 ? "Band" : "Artist"]]) { $1 })
+            }
             let tags: [[String: Any]] = [["name": "a", "weight": 1], ["name": "b", "weight": 2], ["weight": 1], ["name": "ä"]]
             for (index, artist) in artists.enumerated() {
-                try Self.insert(artist, key: index + 1, into: "ZARTIST", entity: 1, database)
+                try Self.insert(artist, key: index + 1, into: "ZARTIST", entity: index == 2 ? 2 : 1, database)
             }
             for (index, tag) in tags.enumerated() { try Self.insert(tag, key: index + 1, into: "ZTAG", entity: 4, database) }
             var songs: [[String: Any]] = []
@@ -27,11 +31,12 @@ struct SameMeaningTests {
                 try Self.insert(song, key: key, into: "ZSONG", entity: 3, database)
                 if let artist = artists.indices.randomElement(using: &dice), Bool.random(using: &dice) {
                     try database.execute("UPDATE ZSONG SET ZARTIST = \(artist + 1), Z1_ARTIST = 1 WHERE Z_PK = \(key)")
-                    song["artist"] = artists[artist]
+                    song["artist"] = rows[artist]
                 }
                 let chosen = tags.indices.filter { _ in Int.random(in: 0..<3, using: &dice) == 0 }
                 for tag in chosen { try database.execute("INSERT INTO Z_3TAGS (Z_3SONGS, Z_4TAGS) VALUES (\(key), \(tag + 1))") }
                 song["tags"] = chosen.map { tags[$0] }
+                song["entity"] = ["name": "Song"]
                 songs.append(song)
             }
             dictionaries = songs
@@ -59,6 +64,27 @@ struct SameMeaningTests {
             }
         }
 
+        /// An object as a sort descriptor sees it.
+        struct Row: KeyValueSource, SortStandIn {
+            let key: Int
+            let values: [String: Any]
+            var sortValue: Any? { key }
+            func predicateValue(forKey key: String) -> Any? { values[key] }
+        }
+
+        /// The keys of all rows in an order, from SQL; nil where it is left to memory.
+        func order(_ descriptors: [NSSortDescriptor]) throws -> [Int]? {
+            var query = try bench.query()
+            query.sortDescriptors = descriptors
+            let plan = try bench.plan(query)
+            if plan.sortsInMemory { return nil }
+            return try database.rows(plan.sql, plan.parameters).compactMap { if case .integer(let key) = $0[0] { Int(key) } else { nil } }
+        }
+
+        func expectedOrder(_ descriptors: [NSSortDescriptor]) -> [Int] {
+            dictionaries.enumerated().map { Row(key: $0.offset + 1, values: $0.element) }.sorted(using: descriptors).map(\.key)
+        }
+
         /// The keys of the rows that a fetch finds, after its remainder.
         func found(_ predicate: NSPredicate) throws -> (keys: [Int], isAllSQL: Bool) {
             var query = try bench.query()
@@ -82,12 +108,17 @@ struct SameMeaningTests {
         let songs = try Songs(count: 60, using: &dice)
         var inSQL = 0, matches = 0
         for round in 0..<400 {
-            let predicate = RandomPredicates.predicate(depth: 3, using: &dice)
+            let predicate = round % 10 == 9 ? RandomPredicates.nested(using: &dice) : RandomPredicates.predicate(depth: 3, using: &dice)
             let (found, isAllSQL) = try songs.found(predicate)
             let expected = try songs.expected(predicate)
             #expect(found == expected, "seed \(seed), round \(round): \(predicate)")
             inSQL += isAllSQL ? 1 : 0
             matches += expected.isEmpty || expected.count == 60 ? 0 : 1
+        }
+        for round in 0..<100 {
+            let descriptors = RandomPredicates.order(using: &dice)
+            let order = try #require(try songs.order(descriptors))
+            #expect(order == songs.expectedOrder(descriptors), "seed \(seed), round \(round): \(descriptors)")
         }
         #expect(inSQL > 300, "most predicates are to be said in SQL, else this tests nothing")
         #expect(matches > 80, "many predicates are to divide the rows, else this tests nothing")
@@ -137,6 +168,7 @@ enum RandomValues {
         let numbers = integers + [0.5, 2.5, 1e19, -1e300, Decimal(1), Decimal(string: "2.5") ?? 0, UInt64.max] as [any Sendable]
         return switch name {
         case "title", "album", "artist.name", "tags.name": dice.pick(texts)
+        case "entity.name", "artist.entity.name": dice.pick(["Song", "Artist", "Band", "band", "", "A*"] as [Any])
         case "released": dice.pick(dates)
         case "code": dice.pick(uuids)
         case "cover": dice.pick(blobs)
@@ -161,7 +193,29 @@ enum RandomPredicates {
         }
     }
 
-    private static let paths = RandomValues.attributes.map(\.0) + ["artist.name", "artist.born"]
+    /// A chain that is put together pair by pair, of one kind or of several, up to depths that SQL cannot say.
+    static func nested(using dice: inout Dice) -> NSPredicate {
+        let kinds: [NSCompoundPredicate.LogicalType] = dice.pick([[.or], [.and], [.and, .or], [.or, .not], [.and, .or, .not]])
+        let isOnTheLeft = dice.chance(2)
+        return (0..<dice.pick([5, 15, 30, 60, 120])).reduce(atom(using: &dice)) { whole, level in
+            let kind = kinds[level % kinds.count]
+            if kind == .not { return NSCompoundPredicate(notPredicateWithSubpredicate: whole) }
+            let part = atom(using: &dice)
+            return NSCompoundPredicate(type: kind, subpredicates: isOnTheLeft ? [whole, part] : [part, whole])
+        }
+    }
+
+    /// Ends with the row itself, so that there is one answer.
+    static func order(using dice: inout Dice) -> [NSSortDescriptor] {
+        let keys = paths.filter { $0 != "isLive" } + ["artist", "artist", "entity.name"]
+        let selectors: [Selector?] = [nil, "caseInsensitiveCompare:"]
+        return (0..<Int.random(in: 0...2, using: &dice)).map { _ in
+            NSSortDescriptor(key: dice.pick(keys), ascending: dice.chance(2), selector: dice.pick(selectors))
+        } + [NSSortDescriptor(key: "self", ascending: dice.chance(2))]
+    }
+
+    private static let paths =
+        RandomValues.attributes.map(\.0) + ["artist.name", "artist.born", "entity.name", "artist.entity.name"]
     private static let orders: [Comparison.Operator] = [
         .equalTo, .notEqualTo, .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo,
     ]

@@ -8,45 +8,58 @@ struct ReadPaths {
     private(set) var paths: Set<[String]> = []
 
     init(_ predicate: PredicateTree?, _ sortDescriptors: [NSSortDescriptor]) {
-        if let predicate { collect(predicate, [:]) }
+        if let predicate { collect(predicate) }
         for descriptor in sortDescriptors { if case .key(let path) = descriptor.sortKey { paths.insert(Self.keys(path)) } }
     }
 
     private static func keys(_ path: String) -> [String] { path.split(separator: ".").map(String.init) }
 
-    /// - Parameter variables: where the variables of the subqueries around lead to.
-    private mutating func collect(_ predicate: PredicateTree, _ variables: [String: [String]]) {
-        switch predicate {
-        case .constant, .opaque: break
-        case .and(let parts), .or(let parts): for part in parts { collect(part, variables) }
-        case .not(let part): collect(part, variables)
-        case .comparison(let comparison):
-            collect(comparison.leftExpression, variables)
-            collect(comparison.rightExpression, variables)
+    /// A part of a predicate that has not been looked at, with where the variables of the subqueries around it lead to.
+    private enum Part {
+        case predicate(PredicateTree, [String: [String]])
+        case expression(NSExpression, [String: [String]])
+    }
+
+    /// Part by part, without recursion: predicates may be nested deep.
+    private mutating func collect(_ predicate: PredicateTree) {
+        var waiting: [Part] = [.predicate(predicate, [:])]
+        while let part = waiting.popLast() {
+            switch part {
+            case .predicate(let predicate, let variables): waiting += Self.parts(of: predicate, variables)
+            case .expression(let expression, let variables):
+                if let path = path(of: expression, variables) {
+                    paths.insert(path)
+                } else {
+                    waiting += parts(of: expression, variables)
+                }
+            }
         }
     }
 
-    private mutating func collect(_ expression: NSExpression, _ variables: [String: [String]]) {
-        if let path = path(of: expression, variables) {
-            paths.insert(path)
-            return
+    private static func parts(of predicate: PredicateTree, _ variables: [String: [String]]) -> [Part] {
+        switch predicate {
+        case .constant, .opaque: []
+        case .and(let parts), .or(let parts): parts.map { .predicate($0, variables) }
+        case .not(let part): [.predicate(part, variables)]
+        case .comparison(let comparison):
+            [.expression(comparison.leftExpression, variables), .expression(comparison.rightExpression, variables)]
         }
+    }
+
+    private func parts(of expression: NSExpression, _ variables: [String: [String]]) -> [Part] {
+        func all(_ expressions: [NSExpression]) -> [Part] { expressions.map { .expression($0, variables) } }
         switch expression.tree {
-        case .constant, .evaluatedObject, .anyKey, .variable: break
-        case .keyPath(let operand, _): if let operand { collect(operand, variables) }
-        case .function(_, let arguments), .aggregate(let arguments), .block(_, let arguments):
-            for argument in arguments { collect(argument, variables) }
-        case .call(let target, _, let arguments): for part in [target] + arguments { collect(part, variables) }
-        case .index(let collection, .at(let index)): for part in [collection, index] { collect(part, variables) }
-        case .index(let collection, _): collect(collection, variables)
-        case .set(_, let left, let right): for part in [left, right] { collect(part, variables) }
+        case .constant, .evaluatedObject, .anyKey, .variable: return []
+        case .keyPath(let operand, _): return operand.map { all([$0]) } ?? []
+        case .function(_, let arguments), .aggregate(let arguments), .block(_, let arguments): return all(arguments)
+        case .call(let target, _, let arguments): return all([target] + arguments)
+        case .index(let collection, .at(let index)): return all([collection, index])
+        case .index(let collection, _): return all([collection])
+        case .set(_, let left, let right): return all([left, right])
         case .subquery(let collection, let variable, let predicate):
-            collect(collection, variables)
-            guard let path = path(of: collection, variables) else { return }
-            collect(predicate.tree, variables.merging([variable: path]) { $1 })
-        case .conditional(let condition, let yes, let no):
-            collect(condition.tree, variables)
-            for part in [yes, no] { collect(part, variables) }
+            guard let path = path(of: collection, variables) else { return all([collection]) }
+            return all([collection]) + [.predicate(predicate.tree, variables.merging([variable: path]) { $1 })]
+        case .conditional(let condition, let yes, let no): return all([yes, no]) + [.predicate(condition.tree, variables)]
         }
     }
 

@@ -120,7 +120,7 @@ struct StoreDatabase: Sendable {
         try place.refuseFragment()
         let connection = try isFileToRead ? place.connectForReading() : place.connect(mode)
         connection.setBusyTimeout(seconds: options.timeout)
-        try PredicateFunctions.register(on: connection)
+        try SQLFunctions.register(on: connection)
         try connection.defineSink()
         try connection.execute("PRAGMA recursive_triggers = 1")
         try connection.execute("PRAGMA synchronous = NORMAL")

@@ -27,8 +27,10 @@ struct SQLScope {
     /// The alias of the table that a foreign key leads to; `newAlias` where it is not joined yet.
     ///
     /// NB: a row's key is unique in the whole table, so the companion column with the target's entity is not needed.
-    mutating func join(_ table: String, on foreignKey: String, newAlias: String) -> String {
+    /// - Throws: `BeyondSQL`; "the maximum number of tables in a join" is 64.
+    mutating func join(_ table: String, on foreignKey: String, newAlias: String) throws -> String {
         if let join = joins.first(where: { $0.foreignKey == foreignKey }) { return join.alias }
+        guard joins.count < 63 else { throw BeyondSQL() }
         joins.append(Join(foreignKey: foreignKey, table: table, alias: newAlias))
         return newAlias
     }
@@ -40,6 +42,8 @@ enum KeyPathTarget {
     /// A row: the text that gives its key, and its entity as the model declares it.
     case row(key: String, NSEntityDescription)
     case entityNumber(column: String)
+    /// The name of the entity with the number in `column`, which is `entity` or inherits from it.
+    case entityName(column: String, SQLEntity)
     /// A to-many relationship of the row with the key `owner`, and the keys that are then read from its elements.
     case collection(SQLCollection, rest: ArraySlice<String>)
 }
@@ -66,10 +70,13 @@ extension PredicateSQL {
             if name == "self" || name == "SELF" || (name == "objectID" && index == keys.count - 1) { continue }
             guard let table = stored else { throw BeyondSQL() }
             // A row that is reached through a foreign key is joined only now that something is read from it.
-            if alias.isEmpty { alias = join(table, on: key, scope: scope) }
+            if alias.isEmpty { alias = try join(table, on: key, scope: scope) }
             if name == "entity" {
-                guard index == keys.count - 1 else { throw BeyondSQL() }
-                return .entityNumber(column: alias + ".Z_ENT")
+                switch keys[(index + 1)...] {
+                case []: return .entityNumber(column: alias + ".Z_ENT")
+                case ["name"]: return .entityName(column: alias + ".Z_ENT", table)
+                default: throw BeyondSQL()
+                }
             }
             guard let property = entity.propertiesByName[name] else { throw unknownKey(name, entity, in: keyPath) }
             guard !property.isTransient else { throw BeyondSQL() }
@@ -96,9 +103,9 @@ extension PredicateSQL {
         (scopes[scope].alias + ".Z_PK", scopes[scope].entity.description)
     }
 
-    private mutating func join(_ entity: SQLEntity, on foreignKey: String, scope: Int) -> String {
+    private mutating func join(_ entity: SQLEntity, on foreignKey: String, scope: Int) throws -> String {
         let candidate = "t\(nextAlias)"
-        let alias = scopes[scope].join(entity.table, on: foreignKey, newAlias: candidate)
+        let alias = try scopes[scope].join(entity.table, on: foreignKey, newAlias: candidate)
         if alias == candidate { nextAlias += 1 }
         return alias
     }

@@ -34,7 +34,7 @@ extension PredicateSQL {
 
     /// ` COLLATE cd_c` and the like, or nothing where texts are compared as they are.
     private func collation(_ comparison: NSComparisonPredicate) -> String {
-        PredicateFunctions.collation(for: comparison.options).map { " COLLATE " + $0 } ?? ""
+        SQLFunctions.collation(for: comparison.options).map { " COLLATE " + $0 } ?? ""
     }
 
     private func orderCollation(_ comparison: NSComparisonPredicate) throws -> String {

@@ -7,6 +7,8 @@ extension PredicateSQL {
     ///
     /// - Throws: `BeyondSQL`, also for a collection; or the error for a key that does not exist.
     mutating func operand(_ expression: NSExpression) throws -> SQLOperand {
+        try goDeeper()
+        defer { depth -= 1 }
         switch expression.tree {
         case .constant(let value): return try operand(constant: value)
         case .function(let name, let arguments): return try operand(function: name, arguments)
@@ -49,8 +51,16 @@ extension PredicateSQL {
             return SQLOperand(column, kind)
         case .row(let key, let entity): return SQLOperand(key, .row(root: entity.rootEntity.index))
         case .entityNumber(let column): return SQLOperand(column, .entity)
+        case .entityName(let column, let entity): return SQLOperand(name(in: column, entity), .text)
         case .collection(let collection, let rest): return try aggregate(rest, of: collection)
         }
+    }
+
+    private func name(in column: String, _ entity: SQLEntity) -> String {
+        let names = schema.subtree(of: entity.description).map { entity in
+            " WHEN \(entity.number) THEN '\((entity.description.name ?? "").replacing("'", with: "''"))'"
+        }
+        return "CASE \(column)\(names.joined()) END"
     }
 
     private func operand(constant value: Any?) throws -> SQLOperand {
@@ -98,8 +108,8 @@ extension NSAttributeType {
 }
 
 extension EntityNumbering {
-    /// The number of an entity of this model; nil for others.
+    /// The number of an entity of this model, or of one that is equal to it; nil for others.
     fileprivate func number(of entity: NSEntityDescription) -> Int? {
-        entities.contains { $0 === entity } ? self[entity] : nil
+        entities.first { $0 == entity }.flatMap { self[$0] }
     }
 }

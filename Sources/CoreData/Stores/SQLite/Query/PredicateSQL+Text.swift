@@ -6,7 +6,7 @@ extension PredicateSQL {
     /// CONTAINS, BEGINSWITH, ENDSWITH, LIKE and MATCHES, and IN where it means a text in a text.
     mutating func writeTextMatch(_ comparison: NSComparisonPredicate, text subject: SQLOperand, pattern: SQLOperand) throws {
         guard subject.kind == .text, pattern.kind == .text else { return text.append("NULL") }
-        let folding = PredicateFunctions.folding(of: comparison.options)
+        let folding = SQLFunctions.folding(of: comparison.options)
         switch comparison.predicateOperatorType {
         case .beginsWith where folding == .literal:
             if try writePrefixRange(subject, pattern) { return }
@@ -23,7 +23,7 @@ extension PredicateSQL {
     }
 
     private mutating func writeMatch(_ kind: String, _ folding: TextFolding, _ subject: SQLOperand, _ pattern: SQLOperand) {
-        text.append("\(PredicateFunctions.match)('\(kind)', '\(PredicateFunctions.letters(of: folding))', ")
+        text.append("\(SQLFunctions.match)('\(kind)', '\(SQLFunctions.letters(of: folding))', ")
         text.append(pattern.text)
         text.append(", ")
         text.append(subject.text)

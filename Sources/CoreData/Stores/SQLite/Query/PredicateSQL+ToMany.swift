@@ -63,7 +63,7 @@ extension PredicateSQL {
         _ comparison: NSComparisonPredicate
     ) throws {
         let part = try operand(part)
-        guard PredicateFunctions.collation(for: comparison.options) == nil else { throw BeyondSQL() }
+        guard SQLFunctions.collation(for: comparison.options) == nil else { throw BeyondSQL() }
         var kind = SQLKind.null
         let select = try subselect(from: collection) { sql, scope in
             let element = try sql.element(rest, scope: scope)

@@ -13,7 +13,7 @@ struct PredicateSQL {
     var scopes: [SQLScope]
     /// The number of the next alias.
     var nextAlias = 1
-    private var depth = 0
+    var depth = 0
 
     var schema: SQLSchema { cache.schema }
 
@@ -25,7 +25,10 @@ struct PredicateSQL {
 
     /// NB: "The maximum number of parameters in a statement" is 32,766 unless SQLite was built with another.
     private static let maximumParameters = 30_000
-    private static let maximumDepth = 200
+    /// Each level takes at least one place of the parser's stack, of which there are 100.
+    private static let maximumDepth = 100
+    /// So many parentheses in each other any SQLite takes, whatever stands between them.
+    private static let harmlessNesting = 6
 
     /// Writes rows off, few of them one by one, so that the texts of many fetches are the same.
     mutating func exclude(_ keys: [Int64]) {
@@ -54,7 +57,9 @@ struct PredicateSQL {
             let untouched = scopes
             do {
                 let condition = try apart { try $0.write(conjunct) }
-                guard count + condition.parameters.count <= Self.maximumParameters else { throw BeyondSQL() }
+                guard count + condition.parameters.count <= Self.maximumParameters, try Self.canParse(condition.sql) else {
+                    throw BeyondSQL()
+                }
                 count += condition.parameters.count
                 written.append(condition)
             } catch is BeyondSQL {
@@ -68,6 +73,23 @@ struct PredicateSQL {
             text.append(written[...], separator: " AND ")
         }
         return beyond
+    }
+
+    /// Whether SQLite's parser gets through a condition, wherever in a statement it stands.
+    private static func canParse(_ condition: String) throws -> Bool {
+        var nesting = 0, deepest = 0
+        for byte in condition.utf8 {
+            if byte == UInt8(ascii: "(") { nesting += 1 } else if byte == UInt8(ascii: ")") { nesting -= 1 }
+            deepest = max(deepest, nesting)
+        }
+        if deepest <= harmlessNesting { return true }
+        return try Connection.canParse("SELECT COUNT(*) FROM (SELECT 1 FROM t t0 WHERE 1 AND 1 AND (\(condition)))")
+    }
+
+    /// - Throws: `BeyondSQL` where no statement could be nested that deep.
+    mutating func goDeeper() throws {
+        depth += 1
+        guard depth <= Self.maximumDepth else { throw BeyondSQL() }
     }
 
     private func conjuncts(of predicate: PredicateTree) -> [PredicateTree] {
@@ -89,8 +111,7 @@ struct PredicateSQL {
 
     /// - Throws: `BeyondSQL`, or an error for the user.
     mutating func write(_ predicate: PredicateTree) throws {
-        depth += 1
-        guard depth <= Self.maximumDepth else { throw BeyondSQL() }
+        try goDeeper()
         switch predicate {
         case .constant(let value): text.append(value ? "1" : "0")
         case .and(let parts): try write(parts, separator: " AND ", empty: "1")

@@ -13,7 +13,7 @@ extension PredicateSQL {
                 order += order.isEmpty ? " ORDER BY " : ", "
                 order += try term(descriptor)
             } catch is BeyondSQL {
-                scopes = untouched
+                (scopes, depth) = (untouched, 0)
                 return nil
             }
         }
@@ -24,7 +24,9 @@ extension PredicateSQL {
         let operand = try sortOperand(descriptor.sortKey)
         // Parameters would stand behind those of the condition, but no key path has any.
         guard descriptor.sortKind != .comparator, operand.text.parameters.isEmpty else { throw BeyondSQL() }
-        let collation = operand.kind == .text ? PredicateFunctions.collation(for: descriptor.sortKind) : nil
+        // Entities are in the order of their names, not of their numbers.
+        if operand.kind == .entity { throw BeyondSQL() }
+        let collation = operand.kind == .text ? SQLFunctions.collation(for: descriptor.sortKind) : nil
         return operand.text.sql + (collation.map { " COLLATE " + $0 } ?? "") + (descriptor.ascending ? "" : " DESC")
     }
 

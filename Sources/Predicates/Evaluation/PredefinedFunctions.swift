@@ -1,7 +1,7 @@
 import Foundation
 
 /// The predefined functions, under Apple's names.
-enum PredicateFunctions {
+enum PredefinedFunctions {
     typealias Body = @Sendable ([Any?]) -> Any?
 
     static func call(_ name: String, _ arguments: [Any?]) throws -> Any? {
@@ -98,7 +98,7 @@ enum PredicateFunctions {
 }
 
 /// Nil operands give nil, as in SQL.
-extension PredicateFunctions {
+extension PredefinedFunctions {
     private static func number(_ value: Any?) -> ExactNumber? {
         if case .number(let number) = Value(value) { number } else { nil }
     }

@@ -3,7 +3,7 @@ import SQLiteDriver
 import class Predicates.NSComparisonPredicate
 
 /// The functions and collations that the SQL of predicates and sort descriptors uses. Every connection of a store needs them.
-enum PredicateFunctions {
+enum SQLFunctions {
     /// `cd_match(kind, options, pattern, text)`: 1, 0, or NULL when pattern or text is.
     static let match = "cd_match"
 
