@@ -1,0 +1,155 @@
+import Foundation
+
+@testable import CoreData
+
+/// What a program does to objects.
+extension FileWalk {
+    func insert(_ step: WalkStep, _ walked: WalkedContext) {
+        let kinds: [WalkModel.Kind] = [.owner, .chief, .item, .item, .item, .part, .part, .part, .label, .label, .desk]
+        let kind = kinds[step.a % kinds.count]
+        let object = NSEntityDescription.insertNewObject(forEntityName: kind.rawValue, into: walked.context)
+        object.setValue(step.serial, forKey: "serial")
+        walked.inserted[step.serial] = kind
+        note(object, step.serial)
+        if step.c % 2 == 0 { walked.held[step.serial] = object }
+    }
+
+    func setAttribute(_ step: WalkStep, _ walked: WalkedContext) throws {
+        guard let serial = chosen(walked, step.a), let object = try object(serial, walked, step) else { return }
+        switch step.kind {
+        case .note: object.setValue("n\(step.b)", forKey: "note")
+        case .sameValue: object.setValue(object.value(forKey: "number"), forKey: "number")
+        case .number: try set(.number(step.b % 4), WalkCell(serial: serial, key: "number"), of: object, walked)
+        default: try set(step.b % 3 == 0 ? .empty : .text("t\(step.b)"), WalkCell(serial: serial, key: "text"), of: object, walked)
+        }
+        guard step.kind == .sameValue, !object.isDeleted else { return }
+        let cell = WalkCell(serial: serial, key: "number")
+        let value = try value(object, cell)
+        if walked.edits[cell] == nil { walked.edits[cell] = .init(value: value, certainty: .orAsBefore, base: value) }
+    }
+
+    private func set(_ value: WalkValue, _ cell: WalkCell, of object: NSManagedObject, _ walked: WalkedContext) throws {
+        let before = try self.value(object, cell)
+        guard !object.isDeleted else { return }
+        switch value {
+        case .number(let number): object.setValue(number, forKey: cell.key)
+        case .text(let text): object.setValue(text, forKey: cell.key)
+        default: object.setValue(nil, forKey: cell.key)
+        }
+        note(cell, value, before: before, walked)
+    }
+
+    private func note(_ cell: WalkCell, _ value: WalkValue, before: WalkValue, _ walked: WalkedContext) {
+        walked.edit(cell, value, before: before, committed: committed(cell, walked))
+    }
+
+    /// The value below a context, as far as the file tells.
+    private func committed(_ cell: WalkCell, _ walked: WalkedContext) -> WalkValue {
+        if walked.inserted[cell.serial] != nil || walked.inserted[cell.other] != nil { return .empty }
+        return walked.parent?.edits[cell]?.value ?? truth[cell]
+    }
+
+    func setToOne(_ step: WalkStep, _ walked: WalkedContext) throws {
+        guard let serial = chosen(walked, step.a, Set(WalkModel.toOnes.flatMap { kinds($0.from) })), let kind = visible(walked)[serial]
+        else { return }
+        let toOnes = WalkModel.toOnes(of: kind)
+        let toOne = toOnes[step.b % toOnes.count]
+        let target = step.c % 5 == 0 ? nil : chosen(walked, step.b, kinds(toOne.to))
+        guard let object = try object(serial, walked, step) else { return }
+        let other = try target.flatMap { try self.object($0, walked, step) }
+        if target != nil, other == nil { return }
+        try relate(object, serial, toOne, other, target, walked) { object.setValue(other, forKey: toOne.name) }
+    }
+
+    /// Does what sets `object`'s to-one relationship to `other`, and writes it down on both ends.
+    private func relate(
+        _ object: NSManagedObject,
+        _ serial: Int,
+        _ toOne: WalkModel.ToOne,
+        _ other: NSManagedObject?,
+        _ target: Int?,
+        _ walked: WalkedContext,
+        _ body: () -> Void
+    ) throws {
+        let cell = WalkCell(serial: serial, key: toOne.name)
+        let before = try value(object, cell)
+        // A read may have found out that the row is gone.
+        var beyond = WalkValue.empty
+        if let other, let target, !toOne.isInverseToMany { beyond = try value(other, WalkCell(serial: target, key: toOne.inverse)) }
+        if object.isDeleted || other?.isDeleted == true { return }
+        body()
+        let value = target.map(WalkValue.reference) ?? .empty
+        note(cell, value, before: before, walked)
+        for end in [before.target, target] { if let end { walked.orders[end] = nil } }
+        guard !toOne.isInverseToMany, before != value else { return }
+        if let old = before.target { note(WalkCell(serial: old, key: toOne.inverse), .empty, before: .reference(serial), walked) }
+        if let target {
+            note(WalkCell(serial: target, key: toOne.inverse), .reference(serial), before: beyond, walked)
+            if let old = beyond.target { note(WalkCell(serial: old, key: toOne.name), .empty, before: .reference(target), walked) }
+        }
+    }
+
+    func editMembers(_ step: WalkStep, _ walked: WalkedContext) throws {
+        let toManys = WalkModel.toOnes.filter(\.isInverseToMany)
+        let choice = step.c % (toManys.count + 2)
+        guard choice < toManys.count else { return try editLinks(step, walked) }
+        let toOne = toManys[choice]
+        guard let owner = chosen(walked, step.a, kinds(toOne.to)), let member = chosen(walked, step.b, kinds(toOne.from)),
+            let object = try object(owner, walked, step), let other = try self.object(member, walked, step)
+        else { return }
+        let cell = WalkCell(serial: member, key: toOne.name)
+        let isMember = try value(other, cell) == .reference(owner)
+        let adds = step.kind == .addMember
+        guard adds != isMember else { return }
+        let now: Int? = adds ? owner : nil
+        try relate(other, member, toOne, adds ? object : nil, now, walked) {
+            if toOne.inverse == "parts" {
+                let members = object.mutableOrderedSetValue(forKey: "parts")
+                if adds { members.add(other) } else { members.remove(other) }
+            } else {
+                let members = object.mutableSetValue(forKey: toOne.inverse)
+                if adds { members.add(other) } else { members.remove(other) }
+            }
+        }
+    }
+
+    private func editLinks(_ step: WalkStep, _ walked: WalkedContext) throws {
+        guard let item = chosen(walked, step.a, [.item]), let label = chosen(walked, step.b, [.label]),
+            let object = try object(item, walked, step), let other = try self.object(label, walked, step)
+        else { return }
+        let cell = WalkCell(serial: item, key: "labels", other: label)
+        let before = try value(object, cell)
+        // Reading finds out whether the rows are there.
+        _ = (other.value(forKey: "text"), object.value(forKey: "text"))
+        if object.isDeleted || other.isDeleted { return }
+        let adds = step.kind != .removeMember
+        let (members, member) =
+            step.c % 2 == 0
+            ? (object.mutableSetValue(forKey: "labels"), other) : (other.mutableSetValue(forKey: "items"), object)
+        if adds { members.add(member) } else { members.remove(member) }
+        let value = adds ? WalkValue.link : .empty
+        if value != before || walked.edits[cell] != nil { note(cell, value, before: before, walked) }
+    }
+
+    func reorder(_ step: WalkStep, _ walked: WalkedContext) throws {
+        guard let item = chosen(walked, step.a, [.item]), let object = try object(item, walked, step),
+            let members = object.value(forKey: "parts") as? NSOrderedSet, members.count > 1, !object.isDeleted
+        else { return }
+        let parts = members.array.compactMap { $0 as? NSManagedObject }
+        let order = try parts.map { ($0, try require($0, walked)) }.sorted { ($0.1 ^ step.b) < ($1.1 ^ step.b) }
+        object.setValue(order.map(\.0), forKey: "parts")
+        walked.orders[item] = order.map(\.1)
+    }
+
+    private func require(_ object: NSManagedObject, _ walked: WalkedContext) throws -> Int {
+        guard let serial = serial(of: object) else { throw fail("a member that nobody made: \(object)", walked) }
+        return serial
+    }
+
+    func delete(_ step: WalkStep, _ walked: WalkedContext) throws {
+        guard let serial = chosen(walked, step.a), let object = try object(serial, walked, step) else { return }
+        walked.requested.insert(serial)
+        walked.context.delete(object)
+        if step.b % 7 == 0 { walked.context.delete(object) }
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+
+@testable import CoreData
+
+/// What others saved, merged: in time or late, once or twice, by objects or by their URIs.
+extension FileWalk {
+    func merge(_ step: WalkStep, _ walked: WalkedContext) throws {
+        if step.kind == .mergeAll {
+            for piece in news { try merge(piece, walked, byURI: step.b % 4 == 0) }
+            return
+        }
+        guard !news.isEmpty else { return }
+        // Mostly what is newest.
+        let piece = news[step.b % 2 == 0 ? news.count - 1 : step.a % news.count]
+        try merge(piece, walked, byURI: step.kind == .mergeURIs)
+        if step.kind == .mergeTwice { try merge(piece, walked, byURI: step.c % 2 == 0) }
+    }
+
+    private func merge(_ piece: WalkNews, _ walked: WalkedContext, byURI: Bool) throws {
+        if byURI {
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: piece.uris, into: [walked.context])
+        } else {
+            walked.context.mergeChanges(fromContextDidSave: piece.notification)
+        }
+        walked.requested.formUnion(piece.deleted)
+        // A delete that was decided on stays measured against what it was decided on.
+        walked.behind.subtract(piece.updated.union(piece.deleted).subtracting(walked.deleted).subtracting(walked.requested))
+        for serial in piece.deleted where truth.kinds[serial] == nil {
+            walked.forget(serial)
+            walked.behind.remove(serial)
+        }
+        try observe(walked)
+        walked.child?.isStale = true
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+
+@testable import CoreData
+
+/// What drops unsaved changes, and what must not.
+extension FileWalk {
+    func rollback(_ walked: WalkedContext) {
+        // What the child made of changes that are dropped here would never be saved.
+        dropChild(of: walked)
+        walked.context.rollback()
+        forgetInsertions(walked)
+        walked.clear()
+    }
+
+    func reset(_ walked: WalkedContext) throws {
+        dropChild(of: walked)
+        let objects = walked.context.registeredObjects
+        walked.context.reset()
+        for object in objects where object.managedObjectContext != nil { throw fail("\(object) is registered after a reset", walked) }
+        forgetInsertions(walked)
+        walked.clear()
+        // What its coordinator has in the row cache may be old still.
+        (walked.held, walked.isStale, walked.strangers) = ([:], false, [])
+    }
+
+    private func dropChild(of walked: WalkedContext) {
+        guard let child = walked.child else { return }
+        child.context.reset()
+        forgetInsertions(child)
+        child.clear()
+        (child.held, child.isStale, child.strangers) = ([:], false, [])
+    }
+
+    private func forgetInsertions(_ walked: WalkedContext) {
+        for serial in walked.inserted.keys { walked.held[serial] = nil }
+    }
+
+    func refresh(_ step: WalkStep, _ walked: WalkedContext) throws {
+        switch step.kind {
+        case .refreshAll: walked.context.refreshAllObjects()
+        case .refreshDeleted:
+            guard let object = walked.context.deletedObjects.first(where: { serial(of: $0).map { $0 % 3 == step.a % 3 } ?? false }) else {
+                return
+            }
+            walked.context.refresh(object, mergeChanges: step.b % 2 == 0)
+        case .refreshInserted:
+            guard let serial = walked.inserted.keys.chosen(by: step.a), let object = try object(serial, walked, step) else { return }
+            walked.context.refresh(object, mergeChanges: false)
+            // Its values are gone for good: all that is left to do with it.
+            walked.requested.insert(serial)
+            walked.context.delete(object)
+        case .refreshDropping:
+            guard let serial = chosen(walked, step.a), walked.inserted[serial] == nil, let object = try object(serial, walked, step) else {
+                return
+            }
+            walked.context.refresh(object, mergeChanges: false)
+            dropEdits(of: serial, walked)
+        default:
+            guard let serial = chosen(walked, step.a), let object = try object(serial, walked, step) else { return }
+            walked.context.refresh(object, mergeChanges: true)
+        }
+    }
+
+    private func dropEdits(of serial: Int, _ walked: WalkedContext) {
+        walked.tainted.insert(serial)
+        for (cell, edit) in walked.edits where cell.serial == serial || cell.other == serial {
+            for end in [cell.serial, cell.other, edit.value.target, truth[cell].target] { if let end { walked.tainted.insert(end) } }
+            if cell.other == 0 { walked.edits[cell] = nil } else { walked.edits[cell]?.certainty = .unknown }
+        }
+        for (cell, edit) in walked.edits where edit.value.target == serial || truth[cell].target == serial {
+            walked.tainted.insert(cell.serial)
+        }
+        walked.orders[serial] = nil
+        for (item, order) in walked.orders where order.contains(serial) { walked.orders[item] = nil }
+    }
+}
