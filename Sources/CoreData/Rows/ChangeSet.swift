@@ -27,6 +27,8 @@ struct ChangeSet: Sendable {
     struct Delete: MeasuredChange {
         let key: Int64
         let base: Row?
+        /// Whether others are known to have deleted the row.
+        var rowIsGone = false
     }
 
     /// The changes to objects of one entity in one store.
@@ -71,14 +73,22 @@ struct ChangeSet: Sendable {
         let isWhole: Bool
     }
 
+    /// Transient values that were set since the last save, for a parent that is a context.
+    // Sendable as values go from context to context: whoever set one has no more business with it than with any value he hands to an object.
+    struct TransientChange: @unchecked Sendable {
+        let object: RowReference
+        let values: [String: Any]
+    }
+
     var groups: [Group] = []
     /// In the order of their positions; each is also in a group.
     var appends: [Append] = []
     var orders: [OrderChange] = []
     var links: [LinkChange] = []
     var positions: [PositionChange] = []
+    var transients: [TransientChange] = []
 
-    var isEmpty: Bool { groups.isEmpty && links.isEmpty && positions.isEmpty && orders.isEmpty }
+    var isEmpty: Bool { groups.isEmpty && links.isEmpty && positions.isEmpty && orders.isEmpty && transients.isEmpty }
 }
 
 /// What became of a change set.

@@ -115,11 +115,14 @@ struct ChangeFreezer {
         } else if isForStores, object.key < 0, !object.state.contains(.inserted) {
             // A trace of an object that was never saved and that a context above has dropped: no store knows it.
             guard !object.state.isDisjoint(with: .pending) else { return }
-            groups[group(of: object)].unchanged.append(object)
+            let group = group(of: object)
+            if object.state.contains(.deleted) { groups[group].deleted.append(object) } else { groups[group].unchanged.append(object) }
         } else if object.state.contains(.deleted) {
             let group = group(of: object)
             groups[group].deleted.append(object)
-            changes.groups[group].deletes.append(ChangeSet.Delete(key: object.key, base: object.committedRow))
+            changes.groups[group].deletes.append(
+                ChangeSet.Delete(key: object.key, base: object.committedRow, rowIsGone: object.state.contains(.rowGone))
+            )
         } else if object.state.contains(.inserted) {
             let group = group(of: object)
             groups[group].inserted.append(object)
@@ -180,6 +183,7 @@ struct ChangeFreezer {
 extension ChangeFreezer {
     private mutating func noteToManys(of object: NSManagedObject) {
         guard object.state.contains(.extras) else { return }
+        if !isForStores { noteTransients(of: object) }
         object.forEachChangedToMany { index, contents in
             let link = object.toManyLink(index)
             // Positions need all members: they were forgotten since, by a refresh.
@@ -187,6 +191,12 @@ extension ChangeFreezer {
             if link.isOrdered, !object.state.contains(.deleted) { noteOrder(of: object, contents) }
             if link.writesLinks { noteLinks(object, object.scope.shape.toManys[index], contents) }
         }
+    }
+
+    private mutating func noteTransients(of object: NSManagedObject) {
+        guard let extras = object.existingExtras, !extras.changedTransients.isEmpty, !object.state.contains(.deleted) else { return }
+        let values = extras.transients.filter { extras.changedTransients.contains($0.key) }
+        changes.transients.append(ChangeSet.TransientChange(object: object.rowReference, values: values))
     }
 
     private mutating func noteOrder(of owner: NSManagedObject, _ contents: ToManyContents) {

@@ -24,6 +24,7 @@ struct ChangeReception {
             if !group.inserts.isEmpty { take(group.inserts, context.registry.scope(of: group.entity, store: group.store)) }
         }
         for group in changes.groups { for update in group.updates { take(update, group) } }
+        for change in changes.transients { take(change) }
         for order in changes.orders where !order.isWhole { append(order) }
         for (object, slot, old) in relinked { relink(object, slot, from: old) }
         for link in changes.links { take(link) }
@@ -197,6 +198,13 @@ extension ChangeReception {
         return (owner, index)
     }
 
+    private func take(_ change: ChangeSet.TransientChange) {
+        guard let object = existing(context.forwarded(change.object)), !object.state.contains(.deleted) else { return }
+        if object.isFault { object.fire() }
+        for (key, value) in change.values { object.setTransient(value, key) }
+        object.noteChange()
+    }
+
     private func take(_ link: ChangeSet.LinkChange) {
         guard let (owner, index) = owner(link.owner, link.relationship) else { return }
         for member in members(link.removed) { owner.removeMember(member, from: index) }
@@ -226,11 +234,13 @@ extension ChangeReception {
     /// was saved anew since the child read it, others may refer to it whom nobody asked: the topmost context looks.
     private func take(_ delete: ChangeSet.Delete, _ group: ChangeSet.Group) {
         let reference = reference(delete.key, group)
+        // Neither a store nor this context has it.
+        if delete.rowIsGone, context.registeredObject(for: reference) == nil { return }
         guard let object = existing(reference), !object.state.contains(.deleted) else { return }
+        if delete.rowIsGone { return context.vanish(object, .deleteElsewhere) }
         if let base = delete.base { prepare(object, base) }
         if object.isFault, !object.state.contains(.rowless) { object.fire() }
-        object.prepareForDeletion()
-        context.tracker.noteDeletion(of: object)
+        context.vanish(object, .delete)
         let isBehind = isBehind(delete.base, object)
         if isBehind, context.parentSource.isStoreSide { return }
         DeletePropagation(context: context).runWithoutReading(object)

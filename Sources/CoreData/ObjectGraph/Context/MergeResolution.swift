@@ -12,9 +12,12 @@ struct MergeResolution {
         guard let context = object.registeredContext else { return }
         guard let current = conflict.currentRow else { return resolveMissingRow(context) }
         if object.state.contains(.deleted) { return resolveDeletion(current, context) }
-        context.rebase(object, onto: current, keeping: keptSlots(current))
+        let rollsBack = policy == .rollbackMergePolicyType
+        let kept = keptSlots(current)
+        // Nothing of it is saved any more.
+        if rollsBack { context.tracker.forget(object) }
+        context.update(object, to: current, keeping: kept, dropsRelationshipEdits: rollsBack, .mergePolicy)
         object.state.remove(.locked)
-        object.awake { $0.awake(fromSnapshotEvents: .mergePolicy) }
     }
 
     /// The changes that survive.
@@ -40,25 +43,17 @@ struct MergeResolution {
 
     /// The row was deleted by others: it comes back under its key, or the object goes.
     private func resolveMissingRow(_ context: NSManagedObjectContext) {
-        if object.state.contains(.deleted) {
-            context.tracker.forget(object)
-            context.unregister(object)
-        } else if objectWins, !object.state.contains(.rowless) {
+        if objectWins, object.state.isDisjoint(with: [.deleted, .rowless]) {
             context.resurrect(object)
         } else {
-            // What depends on it here goes too, and nothing refers to it any more.
-            context.tracker.noteDeletion(of: object)
-            DeletePropagation(context: context).runWithoutReading(object)
-            DeletePropagation(context: context).run()
-            context.tracker.forget(object)
-            context.unregister(object)
+            context.vanish(object, .missingRow)
         }
     }
 
     /// The object is deleted here and was changed by others: the delete stands, or it is taken back.
     private func resolveDeletion(_ current: Row, _ context: NSManagedObjectContext) {
-        context.rebase(object, onto: current, keeping: SlotMask())
         if !objectWins { context.tracker.forget(object) }
+        context.update(object, to: current, keeping: SlotMask(), .mergePolicy)
     }
 }
 
@@ -93,6 +88,6 @@ extension NSManagedObjectContext {
         guard let current = conflict.currentRow, object.registeredContext === self, let base = object.committedRow, base !== current,
             base.version != current.version
         else { return }
-        rebase(object, onto: current, keeping: object.changedSlots)
+        update(object, to: current, .mergePolicy)
     }
 }

@@ -68,6 +68,15 @@ extension NSManagedObject {
         if let inverse = relationship.inverse { object.link(self, along: inverse) }
     }
 
+    /// Gives up what is to be saved of the to-many relationships, on both sides; a to-one at the other side is that object's own.
+    final func dropToManyEdits() {
+        forEachChangedToMany { index, contents in
+            guard let back = scope.shape.toManys[index].inverse?.toManyIndex else { return }
+            for member in contents.added.array + contents.removed.array { member.existingContents(back)?.dropEdit(of: self) }
+        }
+        existingExtras?.forgetObjects()
+    }
+
     final func removeMember(_ object: NSManagedObject, from index: Int) {
         guard contents(index).remove(object) else { return }
         noteToManyChange(index)

@@ -80,18 +80,19 @@ final class ToManyContents {
         if members?.remove(object) == false { return false }
         let wasAdded = added.remove(object)
         if ownerIsNew || (wasAdded && members != nil) { return true }
-        // One that was never saved is not in the store's part.
-        if object.state.contains(.inserted) { return wasAdded }
+        // One that was never saved, or that others have deleted, is not in the store's part.
+        if !object.state.isDisjoint(with: [.inserted, .rowGone]) { return wasAdded }
         madeUncommon.removed.append(object)
         return true
     }
 
-    /// A member is gone from the store: no difference to it remains.
-    func forget(_ object: NSManagedObject) {
+    /// Nothing about a member is to be saved any more: what the store holds counts again.
+    func dropEdit(of object: NSManagedObject) {
         keepPositions()
-        members?.remove(object)
+        if ownerIsNew { members?.remove(object) }
         added.remove(object)
         uncommon?.removed.remove(object)
+        forgetStored()
     }
 
     /// Puts the members in another order.
