@@ -14,6 +14,7 @@ extension Bench {
         case .count: try count(side)
         case .update: try change(side, expecting: .updated(workload)) { try $0.update() }
         case .delete: try change(side, expecting: .deleted(workload)) { try $0.delete() }
+        case .upsertSave: try upsert(side)
         case .faultByID: try faultByID(side)
         case .memoryPerObject: try memoryPerObject(side)
         case .growthInsert: try growth { try insert(side, count: $0) }

@@ -8,6 +8,7 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     case fetchRead3 = "fetch+read3"
     case fetchIndexed = "fetch-indexed"
     case count, update, delete
+    case upsertSave = "upsert-save"
     case faultByID = "fault-by-id"
     case importWordNet = "import-wordnet"
     case memoryPerObject = "memory-per-object"
@@ -26,7 +27,7 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
         case .insert, .update, .delete: .timesRaw(1.6)
         case .batchImportAlone: .none
         case .fetch: .timesRaw(1.7)
-        case .fetchRead3, .faultByID, .importWordNet: .timesRaw(2.0)
+        case .fetchRead3, .upsertSave, .faultByID, .importWordNet: .timesRaw(2.0)
         case .fetchIndexed: .timesRaw(3.0)
         case .count, .growthInsert, .growthFetch: .timesRaw(1.1)
         case .memoryPerObject: .value(300)
@@ -60,7 +61,7 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     func applies(to side: any Side) -> Bool {
         switch self {
         case .memoryPerObject: !(side is RawSide)
-        case .growthInsert, .growthFetch, .importWordNet: !(side is GRDBSide)
+        case .upsertSave, .growthInsert, .growthFetch, .importWordNet: !(side is GRDBSide)
         case .threeLayers, .threeLayersHooks, .batchImportAlone, .batchImportWithMain, .performAndWait, .awaitPerform: side is CoreDataSide
         default: true
         }
