@@ -35,6 +35,8 @@ struct ChangeSet: Sendable {
         /// 0 for inserts that no store has been chosen for.
         let store: Int32
         var inserts: ContiguousArray<Insert> = []
+        /// Parallel to `inserts`, for a parent that is a context, where uniqueness constraints may merge objects: the slots that were set.
+        var setSlots: [SlotMask] = []
         var updates: ContiguousArray<Update> = []
         var deletes: ContiguousArray<Delete> = []
         /// Rows that did not change but must be as they were read: `detectConflicts(for:)`.
@@ -117,7 +119,23 @@ struct RowConflict: Sendable {
     let isStoreAhead: Bool
 }
 
-/// A save that met rows changed by others. Nothing was written.
+/// Rows of one save that a uniqueness constraint keeps apart: they have the same values, or a row of the store has them.
+struct ConstraintBreach: Sendable {
+    /// A row of the save: which group it is in, and where among the inserts or the updates.
+    struct Member: Sendable {
+        let group: Int
+        let index: Int
+        let isInsert: Bool
+    }
+    /// The properties that the constraint names.
+    let names: [String]
+    /// In the order of the save; two at least where no row of the store is concerned.
+    let members: [Member]
+    let stored: (reference: RowReference, row: Row)?
+}
+
+/// A save that met rows changed by others, or rows with values that only one may have. Nothing was written.
 struct SaveConflicts: Error {
     let conflicts: [RowConflict]
+    var breaches: [ConstraintBreach] = []
 }

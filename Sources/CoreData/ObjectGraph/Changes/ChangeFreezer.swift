@@ -45,6 +45,7 @@ struct ChangeFreezer {
         for index in objects.indices where !isUntouched(objects, index, received[index], scope) { return false }
         groups = [Objects(scope: scope, inserted: objects)]
         changes.groups = [ChangeSet.Group(entity: scope.entity, store: scope.store, inserts: received)]
+        if !isForStores, scope.shape.hasConstraints { changes.groups[0].setSlots = objects.map(\.changedSlots) }
         return true
     }
 
@@ -125,6 +126,9 @@ struct ChangeFreezer {
             groups[group].inserted.append(object)
             if object.state.contains(.sharedRow), isForStores, isIncomplete(object) { replaceRow(object) }
             changes.groups[group].inserts.append(ChangeSet.Insert(row: object.currentRow, key: object.key))
+            if !isForStores, object.scopeReference._withUnsafeGuaranteedRef({ $0.shape.hasConstraints }) {
+                changes.groups[group].setSlots.append(object.changedSlots)
+            }
         } else if object.state.contains(.updated) {
             freezeUpdate(object)
         }

@@ -21,7 +21,10 @@ struct ChangeReception {
     mutating func run() throws {
         try checkUnsaved()
         for group in changes.groups {
-            if !group.inserts.isEmpty { take(group.inserts, context.registry.scope(of: group.entity, store: group.store)) }
+            if !group.inserts.isEmpty {
+                take(group.inserts, context.registry.scope(of: group.entity, store: group.store))
+                noteSetSlots(of: group)
+            }
         }
         for group in changes.groups { for update in group.updates { take(update, group) } }
         for order in changes.orders where !order.isWhole { append(order) }
@@ -41,10 +44,11 @@ struct ChangeReception {
         let hasDropped = context.identityMap.forwardingTable.hasDroppedInsertions
         for group in changes.groups {
             for update in group.updates where update.key < 0 || (hasDropped && update.base?.version == 0) {
-                guard try isGone(reference(update.key, group)) else { continue }
+                let reference = reference(update.key, group)
+                guard context.replacement(of: reference) == nil, try isGone(reference) else { continue }
                 conflicts.append(
                     RowConflict(
-                        reference: reference(update.key, group),
+                        reference: reference,
                         current: nil,
                         currentVersion: 0,
                         baseVersion: update.row.version,
@@ -98,11 +102,19 @@ extension ChangeReception {
         noteReferences(object, object.scope.shape.layout.referenceSlots)
     }
 
+    /// So that a merge policy above knows what the program has set.
+    private func noteSetSlots(of group: ChangeSet.Group) {
+        guard !group.setSlots.isEmpty else { return }
+        let identity = context.registry.scope(of: group.entity, store: group.store).identity
+        for (insert, slots) in zip(group.inserts, group.setSlots) { identity?.object(insert.key)?.setChangedSlots(slots) }
+    }
+
     private mutating func noteReferences(_ object: NSManagedObject, _ slots: UnsafeBufferPointer<Int>) {
         for slot in slots where !EntityLayout.isNull(object.row, slot) { relinked.append((object, slot, nil)) }
     }
 
     private mutating func take(_ update: ChangeSet.Update, _ group: ChangeSet.Group) {
+        if let survivor = context.replacement(of: reference(update.key, group)) { return give(update, to: context.object(for: survivor)) }
         let object = context.object(for: reference(update.key, group))
         guard !object.state.contains(.deleted) else { return }
         guard let base = update.base ?? (object.state.contains(.inserted) ? object.currentRow : nil) else { return object.noteChange() }
@@ -111,6 +123,18 @@ extension ChangeReception {
         let references = update.slots.filter(object.scope.shape.layout.referenceSlots)
         let before = references.map { object.currentRow.reference($0) }
         if object.currentRow === base { adopt(update.row, object) } else { merge(update, object) }
+        object.setChangedSlots(object.changedSlots.union(update.slots))
+        object.noteChange()
+        for (slot, old) in zip(references, before) { relinked.append((object, slot, old)) }
+    }
+
+    /// The child's object was merged into this one, and the child does not know it yet.
+    private mutating func give(_ update: ChangeSet.Update, to object: NSManagedObject) {
+        if object.isFault { object.fire() }
+        guard object.state.isDisjoint(with: [.deleted, .inaccessible]), object.scope.shape.layout === update.row.layout else { return }
+        let references = update.slots.filter(object.scope.shape.layout.referenceSlots)
+        let before = references.map { object.currentRow.reference($0) }
+        merge(update, object)
         object.setChangedSlots(object.changedSlots.union(update.slots))
         object.noteChange()
         for (slot, old) in zip(references, before) { relinked.append((object, slot, old)) }
@@ -156,6 +180,10 @@ extension ChangeReception {
 
     /// The inverses of a to-one relationship that a child has set.
     private func relink(_ object: NSManagedObject, _ slot: Int, from old: RowReference?) {
+        if let survivor = object.reference(slot).map(context.forwarded).flatMap(context.replacement) {
+            object.writeTarget(context.object(for: survivor), slot)
+            context.policyCorrections.updated.append(object.rowReference)
+        }
         guard let inverse = object.scope.shape.toOnes[slot]?.inverse else { return }
         let new = object.reference(slot).map(context.forwarded)
         let old = old.map(context.forwarded)
@@ -187,7 +215,10 @@ extension ChangeReception {
     }
 
     private func members(_ references: [RowReference]) -> [NSManagedObject] {
-        references.compactMap { existing(context.forwarded($0)) }
+        references.compactMap { reference in
+            let reference = context.forwarded(reference)
+            return existing(context.replacement(of: reference) ?? reference)
+        }
     }
 
     private func owner(_ reference: RowReference, _ relationship: NSRelationshipDescription) -> (NSManagedObject, Int)? {

@@ -73,22 +73,32 @@ extension NSManagedObjectContext {
     }
 
     /// Turns a store's conflicts into the policy's, has it resolve them, and prepares the next round.
-    func resolve(_ conflicts: SaveConflicts, isLastRound: Bool) throws {
-        let list = conflicts.conflicts.compactMap { conflict in
+    ///
+    /// - Parameter objects: those of the save that met the conflicts.
+    func resolve(_ conflicts: SaveConflicts, _ objects: [ChangeFreezer.Objects], isLastRound: Bool) throws {
+        let outdated = conflicts.conflicts.compactMap { conflict in
             registeredObject(for: conflict.reference).map { NSMergeConflict(conflict, object: $0) }
         }
+        let duplicates = conflicts.breaches.map { NSConstraintConflict($0, objects, self) }
         guard let policy = mergePolicy as? NSMergePolicy else {
             misuse("mergePolicy takes an NSMergePolicy, not a \(type(of: mergePolicy)).")
         }
-        if isLastRound { throw NSMergePolicy.unresolved(list) }
-        try policy.resolve(mergeConflicts: list)
-        for conflict in list { settle(conflict) }
-        if hasHadChildren { changedByPolicy += list.map(\.sourceObject.rowReference) }
+        if isLastRound { throw outdated.isEmpty ? NSMergePolicy.unresolved(duplicates) : NSMergePolicy.unresolved(outdated) }
+        try policy.resolve(mergeConflicts: outdated as [Any] + duplicates as [Any])
+        for conflict in outdated { layOverCurrentRow(conflict) }
+        noteCorrections(outdated.map(\.sourceObject))
         processPendingChanges()
     }
 
+    /// What the policy has changed since the event began is not what child contexts believe to be saved.
+    private func noteCorrections(_ objects: [NSManagedObject]) {
+        guard hasHadChildren else { return }
+        policyCorrections.updated += objects.map(\.rowReference)
+        policyCorrections.updated += tracker.touched.lazy.filter { !$0.state.contains(.detached) }.map(\.rowReference)
+    }
+
     /// A policy of the user's own has set what it wants on the object: that goes on top of the current row.
-    private func settle(_ conflict: NSMergeConflict) {
+    private func layOverCurrentRow(_ conflict: NSMergeConflict) {
         let object = conflict.sourceObject
         guard let current = conflict.currentRow, object.registeredContext === self, let base = object.committedRow, base !== current,
             base.version != current.version

@@ -38,6 +38,7 @@ extension NSManagedObjectContext {
         let updated = mergeUpdates(saved.updated)
         let inserted = saved.inserted.map(object(for:))
         for object in inserted where object.state.isDisjoint(with: .pending) { tracker.noteArrival(of: object) }
+        for replacement in saved.replaced { replace(replacement) }
         let deleted = saved.deleted.compactMap(registeredObject(for:))
         for object in deleted { mergeDelete(of: object) }
         processPendingChanges()
@@ -79,6 +80,16 @@ extension NSManagedObjectContext {
         tracker.noteDisappearance(of: object)
         tracker.forget(object)
         unregister(object)
+    }
+
+    /// An object that this context believes to be saved was merged into another one, and what is saved refers to that one already.
+    private func replace(_ replacement: SavedReferences.Replacement) {
+        guard let lost = registeredObject(for: replacement.lost) else { return }
+        let survivor = object(for: replacement.survivor)
+        // What was changed since then is for the survivor.
+        if lost.state.intersection(.pending) == .updated { lost.giveAttributes(lost.changedSlots, to: survivor) }
+        RelationshipTransfer(from: lost, to: survivor).moveUnsaved()
+        mergeDelete(of: lost)
     }
 
     private func postMerge(_ inserted: [NSManagedObject], _ updated: [NSManagedObject], _ deleted: [NSManagedObject]) {

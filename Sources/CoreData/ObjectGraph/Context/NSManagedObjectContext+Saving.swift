@@ -4,6 +4,8 @@ import Foundation
 extension NSManagedObjectContext {
     private static let maximumRounds = 1000
     private static let maximumConflictRounds = 3
+    /// Where a value that one object gives up is met by another, each round resolves the next of them.
+    private static let maximumConstraintRounds = 10
 
     func saveChanges() throws {
         precondition(!isSaving, "save() was called while this context is saving. Save from a block that runs after the save.")
@@ -54,7 +56,8 @@ extension NSManagedObjectContext {
     }
 
     private func saveResolvingConflicts(_ parent: any GraphParent) throws -> Saved {
-        for round in 1...Self.maximumConflictRounds {
+        var outdatedRounds = 0
+        for round in 1...Self.maximumConstraintRounds {
             if let failure = tracker.propagationFailure { throw failure }
             try validateObjects()
             takePooledKeys(parent)
@@ -65,7 +68,9 @@ extension NSManagedObjectContext {
                 receipt.publish()
                 return Saved(freezer: freezer, receipt: receipt)
             } catch let conflicts as SaveConflicts {
-                try resolve(conflicts, isLastRound: round == Self.maximumConflictRounds)
+                if !conflicts.conflicts.isEmpty { outdatedRounds += 1 }
+                let isLast = outdatedRounds == Self.maximumConflictRounds || round == Self.maximumConstraintRounds
+                try resolve(conflicts, freezer.groups, isLastRound: isLast)
             }
         }
         misuse("unreachable: the last round returns or throws")

@@ -22,8 +22,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Set when the context was cut off; asked before `graphParent`.
     let isDisconnected = Atomic(false)
     let disconnection = Lock<DisconnectedParent?>(nil)
-    /// Objects whose values a merge policy has changed in the save under way: children are told.
-    var changedByPolicy: [RowReference] = []
+    /// What a merge policy has changed in the save under way: children are told.
+    var policyCorrections = SavedReferences()
     /// What child contexts saved while this one was saving.
     var incoming: NSManagedObjectContext?
     /// Unchanged objects that the next save checks for conflicts.
@@ -155,7 +155,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     /// Without changes it succeeds and posts nothing; changed metadata of stores is written.
     ///
-    /// - Throws: a `CocoaError`: validation (1550–1680, several under 1560), a merge conflict (133020), a store that cannot be written.
+    /// - Throws: a `CocoaError`: validation (1550–1680, several under 1560), a merge conflict (133020), a
+    ///   uniqueness constraint (133021), a store that cannot be written.
     open func save() throws {
         checkQueue()
         try saveChanges()

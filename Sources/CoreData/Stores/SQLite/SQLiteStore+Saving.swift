@@ -10,19 +10,7 @@ extension SQLiteStore {
     /// - Throws: `SaveConflicts` or a `CocoaError`; the file is as it was then.
     func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> SaveRun {
         do {
-            return try pool.write { connection in
-                let run = SaveRun(self, changes, connection)
-                do {
-                    try connection.transaction(.immediate) {
-                        try run.write()
-                        try next()
-                    }
-                } catch {
-                    run.revertPositions()
-                    throw error
-                }
-                return run
-            }
+            return try pool.write { try write(changes, $0, next) }
         } catch let error as SQLiteError {
             orderMarks.forget()
             throw CocoaError(error, url: url, doing: "save", default: .persistentStoreSave)
@@ -30,6 +18,38 @@ extension SQLiteStore {
             orderMarks.forget()
             throw error
         }
+    }
+
+    /// Where rows break a unique index, it is found out which. Where the rows of the save were only in each other's way, since one takes a value
+    /// that another gives up, their values are taken away before the new ones are written.
+    private func write(_ changes: StoreChanges, _ connection: Connection, _ next: () throws -> Void) throws -> SaveRun {
+        for attempt in 0..<Self.maximumAttempts {
+            do {
+                return try write(SaveRun(self, changes, connection, freesValues: attempt > 0), connection, next)
+            } catch let broken as BrokenUniqueIndex {
+                try ConstraintSearch(self, changes, connection).throwConflicts()
+                // The model knows nothing of that index.
+                if attempt == Self.maximumAttempts - 1 { throw broken.error }
+            }
+        }
+        misuse("unreachable: the last attempt returns or throws")
+    }
+
+    /// Another process may write between two attempts.
+    private static let maximumAttempts = 3
+
+    private func write(_ run: SaveRun, _ connection: Connection, _ next: () throws -> Void) throws -> SaveRun {
+        do {
+            try connection.transaction(.immediate) {
+                try run.write()
+                try next()
+            }
+        } catch {
+            run.revertPositions()
+            orderMarks.forget()
+            throw error
+        }
+        return run
     }
 
     /// Takes a block of primary keys; the first is returned. Runs in the caller's transaction.

@@ -16,7 +16,7 @@ struct InsertWriter {
         try writeSingly(group, keys, from: next, statements)
     }
 
-    /// Inserts as many as fill whole statements, and none after one that breaks a constraint; the first that remains is returned.
+    /// Inserts as many as fill whole statements; the first that remains is returned.
     private func writeMany(_ group: ChangeSet.Group, _ keys: ContiguousArray<Int64>, _ statements: SaveStatements) throws -> Int {
         var next = 0
         guard group.inserts.count >= SaveStatements.rowsPerInsert else { return next }
@@ -27,8 +27,7 @@ struct InsertWriter {
             do {
                 try insert(group, keys, next..<end, many, statements)
             } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
-                // The rows before the one to blame are in: on its own, it fails again and is named.
-                return next + connection.changes
+                throw BrokenUniqueIndex.error(for: error, group.entity)
             }
             next = end
         }
@@ -47,7 +46,7 @@ struct InsertWriter {
             do {
                 try insert(group, keys, index..<index + 1, one, statements)
             } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
-                throw CocoaError.brokenConstraint(error, group.entity)
+                throw BrokenUniqueIndex.error(for: error, group.entity)
             }
         }
     }
@@ -68,15 +67,5 @@ struct InsertWriter {
             parameter = try writer.bind(group.inserts[index].row.bytes, statements.steps, to: statement.handle, from: parameter + 1)
         }
         try statement.run()
-    }
-}
-
-extension CocoaError {
-    static func brokenConstraint(_ error: SQLiteError, _ entity: NSEntityDescription) -> CocoaError {
-        .coreData(
-            .managedObjectConstraintMerge,
-            "Saving a \(entity.name ?? "?") would break a uniqueness constraint: \(error.message).",
-            userInfo: [NSSQLiteErrorDomain: NSNumber(value: error.extendedCode)]
-        )
     }
 }

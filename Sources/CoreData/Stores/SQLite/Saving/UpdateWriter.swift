@@ -74,9 +74,30 @@ struct UpdateWriter {
         do {
             try prepared.statement.run()
         } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
-            throw CocoaError.brokenConstraint(error, group.entity)
+            throw BrokenUniqueIndex.error(for: error, group.entity)
         }
         if connection.changes == 0 { try conflicts.noteStoredRow(group, key, version) }
+    }
+
+    /// Takes away the values under constraints that updates are about to replace: one may take what another gives up.
+    func freeValues(of group: ChangeSet.Group) throws {
+        guard !group.updates.isEmpty else { return }
+        let entity = store.schema.entity(for: group.entity)
+        var freed: Set<String> = []
+        for constraint in TableConstraint.all(ofTreeOf: group.entity, store.schema) {
+            guard let slots = constraint.slots(in: entity) else { continue }
+            for (slot, column) in zip(slots, constraint.columns) where freed.insert(column).inserted {
+                try free(column, of: group.updates.lazy.filter { $0.slots.contains(slot) }.map(\.key), entity.table)
+            }
+        }
+    }
+
+    private func free(_ column: String, of keys: some Sequence<Int64>, _ table: String) throws {
+        // NB: NULL is distinct from every other NULL in a unique index.
+        let statement = try connection.cached("UPDATE \(table) SET \(column) = NULL WHERE Z_PK IN (SELECT value FROM json_each(?))")
+        defer { statement.resetAndClear() }
+        try statement.bind([.keys(keys)])
+        try statement.run()
     }
 
     /// For changes to rows that a child context had saved before and that no store knows: there is nothing to measure them against.
