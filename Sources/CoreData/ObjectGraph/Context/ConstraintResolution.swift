@@ -87,7 +87,7 @@ final class ConstraintResolution {
         let transfer = RelationshipTransfer(from: object, to: survivor)
         transfer.moveAll(takingTargets: isNew && objectWins, all: policy == .overwriteMergePolicyType)
         if context.hasHadChildren {
-            context.forwardingTable.noteReplacement(of: object.rowReference, by: survivor.rowReference)
+            context.identityMap.forwardingTable.noteReplacement(of: object.rowReference, by: survivor.rowReference)
             context.policyCorrections.replaced.append(.init(lost: object.rowReference, survivor: survivor.rowReference))
         }
         lost.append(object)

@@ -12,8 +12,8 @@ extension NSManagedObjectContext {
 
     /// The reference of what an object was merged into by a merge policy; nil where it was not.
     func replacement(of reference: RowReference) -> RowReference? {
-        var survivor = forwardingTable.replacement(of: reference).map(forwarded)
-        while let known = survivor, let next = forwardingTable.replacement(of: known) { survivor = forwarded(next) }
+        var survivor = identityMap.forwardingTable.replacement(of: reference).map(forwarded)
+        while let known = survivor, let next = identityMap.forwardingTable.replacement(of: known) { survivor = forwarded(next) }
         return survivor
     }
 
