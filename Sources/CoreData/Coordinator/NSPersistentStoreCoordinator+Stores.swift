@@ -106,8 +106,8 @@ extension NSPersistentStoreCoordinator {
         guard let place = try StorePlace.existing(type: storeType, url: url) else { return }
         if let store = persistentStore(for: url) { try remove(store) }
         try place.destroy(
-            timeout: StoreOptions.number(options?[NSPersistentStoreTimeoutOption]) ?? SQLiteStore.defaultTimeout,
-            isForced: StoreOptions.flag(options?[NSPersistentStoreForceDestroyOption])
+            timeout: DatabaseOptions.number(options?[NSPersistentStoreTimeoutOption]) ?? SQLiteStore.defaultTimeout,
+            isForced: DatabaseOptions.flag(options?[NSPersistentStoreForceDestroyOption])
         )
     }
 

@@ -25,7 +25,7 @@ extension SQLiteStore {
         options: [AnyHashable: Any]?
     ) throws -> SQLiteStore {
         try checkModel(model, configurationName)
-        let database = try StoreDatabase(place: place, options: StoreOptions(options, isInMemory: place.database != nil))
+        let database = try StoreDatabase(place: place, options: DatabaseOptions(options, isInMemory: place.database != nil))
         do {
             return SQLiteStore(
                 try database.open(model, configurationName),

@@ -7,7 +7,7 @@ import SQLiteDriver
 /// Until it is known to be of the model, nothing is written to it.
 struct StoreDatabase: Sendable {
     let place: StorePlace
-    let options: StoreOptions
+    let options: DatabaseOptions
 
     private var url: URL { place.url }
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The options of a store that concern its database, understood.
-struct StoreOptions: Sendable {
+struct DatabaseOptions: Sendable {
     let isReadOnly: Bool
     let ignoresVersions: Bool
     let timeout: TimeInterval
