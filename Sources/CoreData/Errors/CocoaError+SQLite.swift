@@ -25,11 +25,15 @@ extension CocoaError {
             userInfo[NSFilePathErrorKey] = url.path
         }
         let place = url.map { " in \($0.lastPathComponent)" } ?? ""
-        self = .coreData(Self.code(for: error, default: code), "Could not \(doing)\(place): \(error.message)", userInfo: userInfo)
+        let reason =
+            error.extendedCode == SQLiteError.needsRollback
+            ? "a save that was interrupted is to be taken back first, which needs a program that may write" : error.message
+        self = .coreData(Self.code(for: error, default: code), "Could not \(doing)\(place): \(reason)", userInfo: userInfo)
     }
 
     private static func code(for error: SQLiteError, default code: CocoaError.Code) -> CocoaError.Code {
         switch error.code {
+        case SQLITE_READONLY where error.extendedCode == SQLiteError.fileMoved: .fileNoSuchFile
         case SQLITE_BUSY, SQLITE_LOCKED: .persistentStoreTimeout
         case SQLITE_NOTADB, SQLITE_CORRUPT: .fileReadCorruptFile
         case SQLITE_CANTOPEN: .persistentStoreOpen

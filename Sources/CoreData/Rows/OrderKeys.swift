@@ -29,8 +29,9 @@ enum OrderKeys {
             let end = positions[index...].firstIndex { $0 != nil } ?? positions.count
             let before = index > 0 ? positions[index - 1] ?? spacing : spacing
             let missing = Int64(end - index)
-            let step = end < positions.count ? ((positions[end] ?? 0) - before) / (missing + 1) : spacing
-            if step < 1 || before > .max - step * (missing + 1) { return false }
+            let (distance, isBeyond) = (end < positions.count ? positions[end] ?? 0 : before).subtractingReportingOverflow(before)
+            let step = end < positions.count ? distance / (missing + 1) : spacing
+            if isBeyond || step < 1 || before > .max - step * (missing + 1) { return false }
             for offset in 0..<Int(missing) { positions[index + offset] = before + step * Int64(offset + 1) }
             index = end
         }

@@ -49,7 +49,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
 
     /// How many seconds to wait for another process that is writing; 30 unless set.
     open var timeout: TimeInterval {
-        get { DatabaseOptions.number(options[NSPersistentStoreTimeoutOption]) ?? SQLiteStore.defaultTimeout }
+        get { DatabaseOptions.timeout(options) }
         set { options[NSPersistentStoreTimeoutOption] = newValue as NSNumber }
     }
 

@@ -9,6 +9,8 @@ struct OpenedDatabase {
     let counter: StatementCounter
     /// The type of stores in such places.
     let type: String
+    /// Whether it cannot be written, whatever was asked for.
+    let isReadOnly: Bool
 }
 
 extension SQLiteStore {

@@ -27,7 +27,8 @@ final class ConflictDetection {
     func checkLocks(of group: ChangeSet.Group) throws {
         let versions = try store.readVersions(group.locks.map(\.key), group.entity, connection)
         for lock in group.locks {
-            guard let base = lock.base, base.version != 0, versions[lock.key] != base.version else { continue }
+            guard let base = lock.base, base.version != 0, versions[lock.key].map({ EntityLayout.version(ofStored: $0) }) != base.version
+            else { continue }
             try noteStoredRow(group, lock.key, base.version)
         }
     }

@@ -11,8 +11,8 @@ final class SaveRun {
     private(set) var keys = ReservedKeys()
     /// For each group, in order: the versions of its updated rows, 0 where only the store knows it.
     private(set) var updatedVersions: [ContiguousArray<Int32>] = []
-    /// What the row cache is to forget once this is committed: rows whose versions advanced unread.
-    private(set) var unreadUpdates: [(root: Int, keys: [Int64])] = []
+    /// What the row cache is to forget once this is committed: rows whose new versions are not known.
+    private(set) var unlistedUpdates: [(root: Int, keys: [Int64])] = []
     private let positions: PositionAssignment
 
     /// For each group, in order.
@@ -62,7 +62,7 @@ final class SaveRun {
         for (_, group) in changes.groups {
             let written = try updates.write(group)
             updatedVersions.append(written.versions)
-            if !written.unread.isEmpty { unreadUpdates.append((group.entity.rootEntity.index, written.unread)) }
+            if !written.unlisted.isEmpty { unlistedUpdates.append((group.entity.rootEntity.index, written.unlisted)) }
         }
     }
 
