@@ -227,21 +227,13 @@ extension ChangeFreezer {
     /// Gives new positions to the members that need one: in their own rows where those are written anyway, else beside them.
     private mutating func assignPositions(of owner: NSManagedObject, _ contents: ToManyContents) {
         guard let members = contents.members else { return append(contents.added, owner, contents.index) }
-        let known = contents.positions
-        let positions = known.map { known in OrderKeys.positions(for: members.array.map { known[$0] }) }
         let slots = slots(of: members, owner, contents.index)
         var beside: [(member: RowReference, position: Int64)] = []
-        var index = 0
-        members.forEach { member in
-            let position = positions?[index] ?? OrderKeys.position(ofNew: index)
-            index += 1
+        contents.assignPositions { member, position, isSaved in
             // A row that is written anyway says its position, even the one it had: setting its owner has erased that.
             if let slots, Self.writePosition(position, to: member, slots) { return }
-            if let known, known[member] == position { return }
-            beside.append((member.rowReference, position))
+            if !isSaved { beside.append((member.rowReference, position)) }
         }
-        // Known positions only once they are written: this save may fail, or need another round.
-        contents.willSave(at: positions.map { MemberPositions(members.array, at: $0) })
         guard !beside.isEmpty else { return }
         let relationship = owner.scope.shape.toManys[contents.index]
         changes.positions.append(ChangeSet.PositionChange(relationship: relationship, owner: owner.rowReference, positions: beside))

@@ -23,6 +23,10 @@ final class ChangeTracker {
     @exclusivity(unchecked) var turn: MainTurn?
     /// The rows of the first objects in the list, as a child has handed them over: a save passes them on where nothing has changed since.
     @exclusivity(unchecked) private(set) var received: ContiguousArray<ChangeSet.Insert> = []
+    /// The ordered set of a relationship that a program asked for last: it may ask again.
+    var latestOrderedSet: MutableOrderedSetProxy?
+    /// The ordered sets through which relationships were changed.
+    private var orderedSets: [MutableOrderedSetProxy] = []
     /// How many objects have something for the next save.
     @exclusivity(unchecked) private(set) var pendingCount = 0
 
@@ -140,6 +144,18 @@ final class ChangeTracker {
         propagationFailure = nil
         received = []
         pendingCount = 0
+        letOrderedSetsGo()
+    }
+
+    /// Keeps an ordered set until the next save: making it anew costs more the more is in it.
+    func keep(_ set: MutableOrderedSetProxy) {
+        set.isKept = true
+        orderedSets.append(set)
+    }
+
+    private func letOrderedSetsGo() {
+        for set in orderedSets { set.isKept = false }
+        (orderedSets, latestOrderedSet) = ([], nil)
     }
 
     /// The objects in one of the states, each once.

@@ -167,9 +167,7 @@ extension NSManagedObjectContext {
                 member.state.isDisjoint(with: .pending) || contents.removed.contains(member)
                     || !isElsewhere(member, than: owner.key, along: relationship)
             }
-            contents.realize(members.map(\.object))
-            let positioned = members.filter { $0.position != nil }
-            if !positioned.isEmpty { contents.positions = MemberPositions(positioned.map(\.object), at: positioned.compactMap(\.position)) }
+            contents.realize(members.map(\.object), at: relationship.isOrdered ? members.map(\.position) : [])
         }
     }
 

@@ -134,8 +134,10 @@ struct LinkWriter {
     private func writePositions(_ change: ChangeSet.PositionChange, _ sql: String, _ common: [SQLiteValue], _ mark: OrderMark) throws {
         let statement = try connection.cached(sql)
         defer { statement.resetAndClear() }
+        try statement.bind([.null, .null] + common)
         for (member, position) in change.positions {
-            try statement.bind([.integer(position), .integer(try resolve(member).key)] + common)
+            try statement.bind(.integer(position), at: 1)
+            try statement.bind(.integer(try resolve(member).key), at: 2)
             try statement.run()
             mark.note(position)
         }
