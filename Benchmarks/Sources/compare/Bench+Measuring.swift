@@ -25,6 +25,13 @@ extension Bench {
         case .batchImportWithMain: try batchImport(fetching: true)
         case .performAndWait: performAndWait()
         case .awaitPerform: awaitPerform()
+        case .orderedAppend: try orderedAppend(.byOrderedSet)
+        case .orderedAppendTyped: try orderedAppend(.typed)
+        case .growthOrderedAppend: try growth { try orderedAppend(.byOrderedSet, count: $0 / 5) }
+        case .orderedSaveOne: try orderedSaveOne(members: 40_000, layers: 1)
+        case .orderedSaveOneShort: try orderedSaveOne(members: 400, layers: 1)
+        case .orderedSaveOneLayers: try orderedSaveOne(members: 40_000, layers: 3)
+        case .orderedSaveOneLayersShort: try orderedSaveOne(members: 400, layers: 3)
         }
     }
 
