@@ -17,7 +17,7 @@ extension CoreDataStack {
         on callbackQueue: DispatchQueue? = nil,
         callback: @escaping BatchContextCallback
     ) {
-        let options = StoreOptions(persistentStoreOptions)
+        let options = PersistentStoreOptions(persistentStoreOptions)
         Self.answer(on: callbackQueue, callback) { [self] in
             do { return .success(try makeBatchContext(options, mergesIntoStack)) } catch { return .failure(error) }
         }
@@ -30,11 +30,11 @@ extension CoreDataStack {
         with persistentStoreOptions: [AnyHashable: Any]? = NSPersistentStoreCoordinator.stockSQLiteStoreOptions,
         mergesIntoStack: Bool = true
     ) async throws -> NSManagedObjectContext {
-        let options = StoreOptions(persistentStoreOptions)
+        let options = PersistentStoreOptions(persistentStoreOptions)
         return try await Self.inBackground { [self] in try makeBatchContext(options, mergesIntoStack) }
     }
 
-    private func makeBatchContext(_ options: StoreOptions, _ mergesIntoStack: Bool) throws -> NSManagedObjectContext {
+    private func makeBatchContext(_ options: PersistentStoreOptions, _ mergesIntoStack: Bool) throws -> NSManagedObjectContext {
         let store = try store
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: managedObjectModel)
         try coordinator.addPersistentStore(ofType: store.type, configurationName: nil, at: store.url, options: options.values)

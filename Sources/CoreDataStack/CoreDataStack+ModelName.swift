@@ -16,7 +16,7 @@ extension CoreDataStack {
         on callbackQueue: DispatchQueue? = nil,
         callback: @escaping SetupCallback
     ) {
-        let options = StoreOptions(persistentStoreOptions)
+        let options = PersistentStoreOptions(persistentStoreOptions)
         answer(on: callbackQueue, callback) {
             do { return .success(try makeSQLiteStack(modelName, bundle, desiredStoreURL, options)) } catch { return .failure(error) }
         }
@@ -31,7 +31,7 @@ extension CoreDataStack {
         at desiredStoreURL: URL? = nil,
         persistentStoreOptions: [AnyHashable: Any]? = NSPersistentStoreCoordinator.stockSQLiteStoreOptions
     ) async throws -> CoreDataStack {
-        let options = StoreOptions(persistentStoreOptions)
+        let options = PersistentStoreOptions(persistentStoreOptions)
         return try await inBackground { try makeSQLiteStack(modelName, bundle, desiredStoreURL, options) }
     }
 
@@ -47,7 +47,8 @@ extension CoreDataStack {
         return try registered ?? NSManagedObjectModel(named: name, in: bundle)
     }
 
-    private static func makeSQLiteStack(_ modelName: String, _ bundle: Bundle, _ url: URL?, _ options: StoreOptions) throws -> CoreDataStack
+    private static func makeSQLiteStack(_ modelName: String, _ bundle: Bundle, _ url: URL?, _ options: PersistentStoreOptions) throws
+        -> CoreDataStack
     {
         try makeSQLiteStack(model(modelName, bundle), url ?? DefaultPlace.url(for: modelName), options)
     }

@@ -19,7 +19,7 @@ extension CoreDataStack {
         on callbackQueue: DispatchQueue? = nil,
         callback: @escaping StoreResetCallback
     ) {
-        let options = StoreOptions(persistentStoreOptions)
+        let options = PersistentStoreOptions(persistentStoreOptions)
         Task.detached { [self] in
             let result: ResetResult
             do {
@@ -39,11 +39,11 @@ extension CoreDataStack {
     public func resetStore(
         with persistentStoreOptions: [AnyHashable: Any]? = NSPersistentStoreCoordinator.stockSQLiteStoreOptions
     ) async throws {
-        let options = StoreOptions(persistentStoreOptions)
+        let options = PersistentStoreOptions(persistentStoreOptions)
         try await Task.detached { [self] in try await reset(options) }.value
     }
 
-    private func reset(_ options: StoreOptions) async throws {
+    private func reset(_ options: PersistentStoreOptions) async throws {
         guard core.gate.close() else { throw Error.storeWasReset }
         defer { core.gate.open() }
         await core.gate.drain()
@@ -53,7 +53,7 @@ extension CoreDataStack {
         await mainQueueContext.perform { [mainQueueContext] in mainQueueContext.reset() }
     }
 
-    private func empty(_ options: StoreOptions) async throws {
+    private func empty(_ options: PersistentStoreOptions) async throws {
         try await Self.inBackground { [self] in
             let store = try store
             let reset = if case .file(let url) = place { InterruptedReset(of: url) } else { InterruptedReset?.none }

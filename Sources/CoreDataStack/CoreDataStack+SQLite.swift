@@ -15,7 +15,7 @@ extension CoreDataStack {
         on callbackQueue: DispatchQueue? = nil,
         callback: @escaping SetupCallback
     ) {
-        let options = StoreOptions(persistentStoreOptions)
+        let options = PersistentStoreOptions(persistentStoreOptions)
         answer(on: callbackQueue, callback) {
             do {
                 let url = desiredStoreURL ?? DefaultPlace.url(for: "Model")
@@ -34,11 +34,11 @@ extension CoreDataStack {
         at desiredStoreURL: URL? = nil,
         persistentStoreOptions: [AnyHashable: Any]? = NSPersistentStoreCoordinator.stockSQLiteStoreOptions
     ) async throws -> CoreDataStack {
-        let options = StoreOptions(persistentStoreOptions)
+        let options = PersistentStoreOptions(persistentStoreOptions)
         return try await inBackground { try makeSQLiteStack(model, desiredStoreURL ?? DefaultPlace.url(for: "Model"), options) }
     }
 
-    static func makeSQLiteStack(_ model: NSManagedObjectModel, _ url: URL, _ options: StoreOptions) throws -> CoreDataStack {
+    static func makeSQLiteStack(_ model: NSManagedObjectModel, _ url: URL, _ options: PersistentStoreOptions) throws -> CoreDataStack {
         try DefaultPlace.makeFolder(for: url)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try InterruptedReset(of: url).finish(coordinator)
@@ -70,7 +70,7 @@ extension CoreDataStack {
 
 /// Options of a store on their way to another queue.
 // Sendable: the values are constants of the caller's, which the framework only reads.
-struct StoreOptions: @unchecked Sendable {
+struct PersistentStoreOptions: @unchecked Sendable {
     let values: [AnyHashable: Any]?
     init(_ values: [AnyHashable: Any]?) { self.values = values }
 }
@@ -92,7 +92,7 @@ extension NSPersistentStoreCoordinator {
         persistentStoreOptions: [AnyHashable: Any]? = NSPersistentStoreCoordinator.stockSQLiteStoreOptions,
         completion: @escaping CoreDataStack.CoordinatorCallback
     ) {
-        let options = StoreOptions(persistentStoreOptions)
+        let options = PersistentStoreOptions(persistentStoreOptions)
         CoreDataStack.answer(on: nil, completion) {
             do {
                 let coordinator = NSPersistentStoreCoordinator(managedObjectModel: managedObjectModel)

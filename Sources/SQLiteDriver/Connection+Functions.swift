@@ -15,15 +15,17 @@ public struct FunctionArgument {
 }
 
 extension Connection {
-    /// Defines an SQL function that always answers NULL, such as the ones that Apple's triggers call.
+    /// Defines an SQL function that always answers NULL, such as the ones that Apple's triggers call. Those of the schema may call it too
+    /// where the schema is not trusted.
     public func defineNullFunction(_ name: String, argumentCount: Int32) throws {
-        try defineFunction(name, argumentCount: argumentCount) { _ in .null }
+        try defineFunction(name, argumentCount: argumentCount, flags: SQLITE_INNOCUOUS) { _ in .null }
     }
 
     /// Defines an SQL function with no side effects: equal arguments always give equal results.
     public func defineFunction(
         _ name: String,
         argumentCount: Int32,
+        flags: Int32 = 0,
         _ body: @escaping ([FunctionArgument]) -> SQLiteValue
     ) throws {
         let box = Unmanaged.passRetained(FunctionBox(body: body))
@@ -31,7 +33,7 @@ extension Connection {
             handle,
             name,
             argumentCount,
-            SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+            SQLITE_UTF8 | SQLITE_DETERMINISTIC | flags,
             box.toOpaque(),
             callFunction,
             nil,
@@ -83,8 +85,9 @@ private func callFunction(_ context: OpaquePointer?, _ count: Int32, _ values: U
     case .null: sqlite3_result_null(context)
     case .integer(let number): sqlite3_result_int64(context, number)
     case .real(let number): sqlite3_result_double(context, number)
-    case .text(let text): sqlite3_result_text(context, text, Int32(clamping: text.utf8.count), transient)
-    case .blob(let bytes): sqlite3_result_blob(context, bytes, Int32(clamping: bytes.count), transient)
+    case .text(let text):
+        sqlite3_result_text64(context, text, UInt64(text.utf8.count), transient, UInt8(truncatingIfNeeded: SQLITE_UTF8))
+    case .blob(let bytes): sqlite3_result_blob64(context, bytes, UInt64(bytes.count), transient)
     }
 }
 

@@ -9,10 +9,10 @@ extension Connection {
     ///
     /// - Throws: the error of `body`, or of BEGIN or COMMIT; in each case nothing has been written.
     public func transaction<Result>(_ kind: TransactionKind, _ body: () throws -> Result) throws -> Result {
-        try cached(kind.rawValue).run()
+        try run(kind.rawValue)
         do {
             let result = try body()
-            try cached("COMMIT").run()
+            try run("COMMIT")
             return result
         } catch {
             rollBack()
@@ -22,15 +22,15 @@ extension Connection {
 
     /// Runs `body` in a savepoint: kept when it returns, undone when it throws. The surrounding transaction stays open.
     public func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
-        try cached("SAVEPOINT step").run()
+        try run("SAVEPOINT step")
         do {
             let result = try body()
-            try cached("RELEASE step").run()
+            try run("RELEASE step")
             return result
         } catch {
             // Fails only where SQLite has already rolled the whole transaction back, and the savepoint with it.
-            try? cached("ROLLBACK TO step").run()
-            try? cached("RELEASE step").run()
+            try? run("ROLLBACK TO step")
+            try? run("RELEASE step")
             throw error
         }
     }
@@ -38,6 +38,6 @@ extension Connection {
     private func rollBack() {
         guard isInTransaction else { return }
         // After an I/O error SQLite may have rolled back by itself; then there is nothing left to undo.
-        try? cached("ROLLBACK").run()
+        try? run("ROLLBACK")
     }
 }

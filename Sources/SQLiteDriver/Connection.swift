@@ -14,11 +14,13 @@ public final class Connection {
     @exclusivity(unchecked) public var onStatement: ((String) throws -> Void)?
     /// Statements begun on this connection since it was opened.
     @exclusivity(unchecked) public internal(set) var statementCount = 0
+    /// Whether what the connection has read of the file still holds. SQLite sees to that, but for a file that is opened as one that nobody changes.
+    public var isCurrent: () -> Bool = { true }
     /// What the aggregate of `defineSink()` does with a row.
     @exclusivity(unchecked) var sinkBody: ((ArgumentValues) throws -> Void)?
     /// The first error of it.
     @exclusivity(unchecked) var sinkFailure: (any Error)?
-    @exclusivity(unchecked) private var cache: [String: Statement] = [:]
+    @exclusivity(unchecked) private var cache = RecentlyUsed<String, Statement>(countLimit: 256, costLimit: 16 << 20)
     private var isOpen = true
 
     /// Opens the file at `path`; with `isURI`, an SQLite `file:` URI.
@@ -48,15 +50,18 @@ public final class Connection {
     public func close() {
         guard isOpen else { return }
         isOpen = false
-        cache.values.forEach { $0.finalize() }
-        cache = [:]
+        cache.removeAll()
         sqlite3_close_v2(handle)
     }
 
-    /// Waits up to `seconds` for another connection's lock before a statement fails with `SQLITE_BUSY`.
+    /// Waits up to `seconds` for another connection's lock before a statement fails with `SQLITE_BUSY`; infinity is 24 days.
     public func setBusyTimeout(seconds: Double) {
-        sqlite3_busy_timeout(handle, Int32(clamping: Int(seconds * 1000)))
+        let milliseconds = seconds.isNaN ? 0 : min(max(seconds * 1000, 0), Double(Int32.max))
+        sqlite3_busy_timeout(handle, Int32(milliseconds))
     }
+
+    /// How many parameters a statement can have.
+    public var parameterLimit: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)) }
 
     /// Whether closing takes the write-ahead log into the file and removes it, where no other connection is open; it does by default.
     public func setCheckpointsOnClose(_ checkpoints: Bool) {
@@ -64,29 +69,57 @@ public final class Connection {
     }
 
     /// A new statement that the caller owns.
+    ///
+    /// - Throws: `SQLiteError`, also for a text of no statement or of several: all but the first would not run.
     public func prepare(_ sql: String) throws -> Statement {
-        var prepared: OpaquePointer?
-        let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
-        guard code == SQLITE_OK, let prepared else { throw SQLiteError(code, on: handle, sql: sql) }
-        return Statement(handle: prepared, connection: self, sql: sql)
-    }
-
-    /// The statement for this text, prepared once per connection; reset and without bindings.
-    public func cached(_ sql: String) throws -> Statement {
-        if let statement = cache[sql] {
-            // A statement in use, by a fetch inside a fetch, cannot be shared.
-            return statement.isBusy ? try prepare(sql) : statement
+        let (code, prepared, isAlone) = sql.withCString { text in
+            var prepared: OpaquePointer?
+            var rest: UnsafePointer<CChar>?
+            let code = sqlite3_prepare_v3(handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, &rest)
+            return (code, prepared, hasNoStatement(rest))
         }
-        let statement = try prepare(sql)
-        if cache.count >= 256 { evict() }
-        cache[sql] = statement
+        guard code == SQLITE_OK else { throw SQLiteError(code, on: handle, sql: sql) }
+        guard let prepared else { throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "there is no statement", sql: sql) }
+        let statement = Statement(handle: prepared, connection: self, sql: sql)
+        guard isAlone else { throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "there is more than one statement", sql: sql) }
         return statement
     }
 
-    private func evict() {
-        for (sql, statement) in cache where !statement.isBusy {
-            statement.finalize()
-            cache[sql] = nil
+    /// Whether nothing but space and comments is in the rest of a text.
+    private func hasNoStatement(_ text: UnsafePointer<CChar>?) -> Bool {
+        guard let text, text.pointee != 0 else { return true }
+        var prepared: OpaquePointer?
+        defer { sqlite3_finalize(prepared) }
+        return sqlite3_prepare_v2(handle, text, -1, &prepared, nil) == SQLITE_OK && prepared == nil
+    }
+
+    /// Runs `body` with the statement for this text, prepared before or now. It is nobody else's meanwhile, and afterwards reset and
+    /// without bindings.
+    public func withCached<Result>(_ sql: String, _ body: (Statement) throws -> Result) throws -> Result {
+        let statement = try unusedStatement(sql)
+        statement.isInUse = true
+        defer {
+            statement.resetAndClear()
+            statement.isInUse = false
+        }
+        return try body(statement)
+    }
+
+    /// One that is in use, by a fetch inside a fetch, keeps its place, and another is prepared for this once.
+    private func unusedStatement(_ sql: String) throws -> Statement {
+        let known = cache.value(for: sql)
+        if let known, !known.isInUse { return known }
+        let statement = try prepare(sql)
+        // NB: what the cache lets go of while it is in use is finalised at the end of that use, with its last reference.
+        if known == nil { cache.insert(statement, for: sql, cost: statement.memory) }
+        return statement
+    }
+
+    /// Runs a statement that returns nothing, with `values` bound from parameter 1 on.
+    public func run(_ sql: String, _ values: [SQLiteValue] = []) throws {
+        try withCached(sql) { statement in
+            try statement.bind(values)
+            try statement.run()
         }
     }
 

@@ -21,9 +21,18 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
 }
 
 extension SQLiteError {
+    // Extended codes are macros that Swift does not import.
+    /// `SQLITE_READONLY_DBMOVED`: the file is not at its place any more.
+    public static let fileMoved = SQLITE_READONLY | 4 << 8
+    /// `SQLITE_READONLY_ROLLBACK`: what somebody has begun to write has to be taken back before the file can be read.
+    public static let needsRollback = SQLITE_READONLY | 3 << 8
+
+    /// What SQLite says of a result code.
+    public static func text(of code: Int32) -> String { String(cString: sqlite3_errstr(code)) }
+
     init(_ code: Int32, on handle: OpaquePointer?, sql: String? = nil) {
         let extended = handle.map(sqlite3_extended_errcode) ?? code
-        let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
+        let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? Self.text(of: code)
         // NB: the connection's code belongs to its latest call; where the two disagree, the one that was returned counts.
         self.init(extendedCode: extended & 0xff == code & 0xff ? extended : code, message: message, sql: sql)
     }

@@ -20,7 +20,8 @@ extension Statement {
             case .null: sqlite3_bind_null(handle, index)
             case .integer(let number): sqlite3_bind_int64(handle, index, number)
             case .real(let number): sqlite3_bind_double(handle, index, number)
-            case .text(let text): sqlite3_bind_text(handle, index, text, Int32(clamping: text.utf8.count), transient)
+            case .text(let text):
+                sqlite3_bind_text64(handle, index, text, UInt64(text.utf8.count), transient, UInt8(truncatingIfNeeded: SQLITE_UTF8))
             case .blob(let bytes): bindBlob(bytes, at: index)
             }
         guard code == SQLITE_OK else { throw SQLiteError(code, on: connection.handle, sql: sql) }

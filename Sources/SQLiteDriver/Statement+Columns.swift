@@ -35,13 +35,13 @@ extension Statement {
 extension Connection {
     /// All rows of a statement with `values` bound from parameter 1 on. For small results: names, pragmas, metadata.
     public func rows(_ sql: String, _ values: [SQLiteValue] = []) throws -> [[SQLiteValue]] {
-        let statement = try cached(sql)
-        defer { statement.resetAndClear() }
-        try statement.bind(values)
-        var rows: [[SQLiteValue]] = []
-        while try statement.step() {
-            rows.append((0..<Int32(statement.columnCount)).map(statement.value))
+        try withCached(sql) { statement in
+            try statement.bind(values)
+            var rows: [[SQLiteValue]] = []
+            while try statement.step() {
+                rows.append((0..<Int32(statement.columnCount)).map(statement.value))
+            }
+            return rows
         }
-        return rows
     }
 }

@@ -6,25 +6,20 @@ public final class Statement {
     public let handle: OpaquePointer
     public let sql: String
     @usableFromInline unowned(unsafe) let connection: Connection
-    private var isFinalized = false
+    /// Whether somebody is in the scope of `withCached`.
+    var isInUse = false
 
     init(handle: OpaquePointer, connection: Connection, sql: String) {
         self.handle = handle
-        // The connection outlives its statements: it finalises them, and callers hold a statement only while they hold the connection.
+        // The connection outlives its statements: callers hold a statement only while they hold the connection.
         self.connection = connection
         self.sql = sql
     }
 
-    deinit { finalize() }
+    deinit { sqlite3_finalize(handle) }
 
-    func finalize() {
-        guard !isFinalized else { return }
-        isFinalized = true
-        sqlite3_finalize(handle)
-    }
-
-    /// Whether a run has begun and has neither ended nor been reset.
-    public var isBusy: Bool { sqlite3_stmt_busy(handle) != 0 }
+    /// The bytes that SQLite has allocated for it.
+    var memory: Int { Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_MEMUSED, 0)) + sql.utf8.count }
 
     /// Advances to the next row; false after the last one.
     @inlinable public func step() throws -> Bool {
@@ -49,6 +44,11 @@ public final class Statement {
         let code = sqlite3_step(handle)
         guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
         sqlite3_reset(handle)
+    }
+
+    /// Sees whether values were bound: takes the result codes of any number of calls, combined by OR.
+    @inlinable @inline(__always) public func requireBound(_ code: Int32) throws {
+        if code != SQLITE_OK { throw failure(code) }
     }
 
     /// Ends a run. Bindings stay.

@@ -18,7 +18,8 @@ public final class Store: Sendable {
 
     /// Makes a store, and has it filled.
     ///
-    /// It is made in a folder beside `url` and moved there once it is filled and closed. After an error there is nothing.
+    /// It is made in a folder beside `url` and moved there once it is filled and closed. After an error there is nothing; after the death of the
+    /// process there is that folder, until the next store is made at `url`.
     ///
     /// - Throws: a `CocoaError` when there is a file at `url` already, or it cannot be written; what `fill` throws.
     public static func make<Result>(at url: URL, _ fill: (Store) async throws -> Result) async throws -> Result {
@@ -26,11 +27,10 @@ public final class Store: Sendable {
             let sentence = "There is a file at \(url.path) already: name another one."
             throw CocoaError(.fileWriteFileExists, userInfo: [NSFilePathErrorKey: url.path, NSLocalizedDescriptionKey: sentence])
         }
-        let workshop = url.appendingPathExtension("partial-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: workshop, withIntermediateDirectories: false)
+        let workshop = try Workshop(for: url)
         // Nothing is lost with it: a complete store has left.
-        defer { try? FileManager.default.removeItem(at: workshop) }
-        let unfinished = workshop.appendingPathComponent(url.lastPathComponent)
+        defer { workshop.remove() }
+        let unfinished = workshop.url.appendingPathComponent(url.lastPathComponent)
         let store = try await Store(at: unfinished)
         let result = try await fill(store)
         try store.close()

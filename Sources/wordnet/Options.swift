@@ -29,7 +29,7 @@ struct DataOptions: ParsableArguments {
     }
 }
 
-struct StoreOptions: ParsableArguments {
+struct StoreFileOption: ParsableArguments {
     @Option(help: "The store's file.") var store: String
 
     var url: URL { URL(fileURLWithPath: store) }

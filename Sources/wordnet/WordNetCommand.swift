@@ -22,7 +22,7 @@ struct ImportCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var source: DataOptions
-    @OptionGroup var destination: StoreOptions
+    @OptionGroup var destination: StoreFileOption
 
     func run() async throws {
         try await Store.create(at: destination.url, importing: source.folder())
@@ -35,7 +35,7 @@ struct LookupCommand: AsyncParsableCommand {
         abstract: "Prints a word's senses with their synonyms and hypernyms."
     )
 
-    @OptionGroup var options: StoreOptions
+    @OptionGroup var options: StoreFileOption
     @Argument(help: "The word, or several that make one: ice cream.") var word: [String]
 
     func run() async throws {
@@ -49,7 +49,7 @@ struct StatsCommand: AsyncParsableCommand {
         abstract: "Counts what is in a store."
     )
 
-    @OptionGroup var options: StoreOptions
+    @OptionGroup var options: StoreFileOption
 
     func run() async throws {
         try await Store.opened(at: options.url) { print(try await $0.statistics()) }
@@ -62,7 +62,7 @@ struct AnnotateCommand: AsyncParsableCommand {
         abstract: "Writes a note beside a word, which lookup shows."
     )
 
-    @OptionGroup var options: StoreOptions
+    @OptionGroup var options: StoreFileOption
     @Argument(help: "The word; quote several that make one.") var word: String
     @Argument(help: "The note.") var note: String
 
@@ -77,7 +77,7 @@ struct LogoutCommand: AsyncParsableCommand {
         abstract: "Removes everything from a store, which stays usable."
     )
 
-    @OptionGroup var options: StoreOptions
+    @OptionGroup var options: StoreFileOption
 
     func run() async throws {
         try await Store.opened(at: options.url) { try await $0.logOutAndProve() }

@@ -78,6 +78,36 @@ struct StoreCommandTests {
         #expect(try await Run("store", "sql", store, "SELECT count(*) FROM ZBOOK").output == "1\n")
     }
 
+    @Test(
+        "refuses a statement that writes anything anywhere, and several at once",
+        arguments: [
+            "VACUUM INTO 'copy'", "ATTACH 'copy' AS other", "CREATE TABLE copy(a)", "CREATE TEMP TABLE copy(a)", "DROP TABLE ZBOOK",
+            "VACUUM",
+            "UPDATE ZBOOK SET ZPAGES = 1", "UPDATE sqlite_master SET sql = ''", "PRAGMA journal_mode = DELETE", "PRAGMA user_version = 7",
+            "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA query_only = 0", "SELECT 1; DELETE FROM ZBOOK", "REINDEX", "ANALYZE",
+            "BEGIN IMMEDIATE",
+        ]
+    )
+    func writing(statement: String) async throws {
+        let before = try Data(contentsOf: folder.file("library.sqlite"))
+        let run = try await Run(
+            Places.products.appendingPathComponent("coredata"),
+            ["store", "sql", store, statement],
+            in: folder.url
+        )
+        #expect(run.status == 2 && run.output.isEmpty && !run.crashed, "\(run.output)\(run.errors)")
+        #expect(try folder.contents() == ["Library.xcdatamodeld", "library.sqlite"])
+        #expect(try Data(contentsOf: folder.file("library.sqlite")) == before)
+    }
+
+    @Test("leaves nothing beside the store", arguments: ["info", "verify", "schema", "dump", "sql"])
+    func untouched(subcommand: String) async throws {
+        let rest = ["dump": ["--model", model], "sql": ["SELECT count(*) FROM ZBOOK, pragma_table_info('ZBOOK')"]][subcommand] ?? []
+        let run = try await Run(["store", subcommand, store] + rest)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try folder.contents() == ["Library.xcdatamodeld", "library.sqlite"])
+    }
+
     @Test("finds keys that lead nowhere, keys that would come twice, and other models; a sound store passes")
     func verify() async throws {
         #expect(try await Run("store", "verify", store, "--model", model).output == "The store is sound.\n")

@@ -24,8 +24,8 @@ struct BatchTests {
         await root.perform {}
         await main.perform {
             let notes = objects.notes
-            #expect(notes[1].number == 42 && notes[2].managedObjectContext == nil && notes[0].number == 0)
-            #expect(main.insertedObjects.count == 1 && main.updatedObjects.isEmpty && main.deletedObjects.isEmpty)
+            #expect(notes[1].number == 42 && notes[2].isDeleted && notes[0].number == 0)
+            #expect(main.insertedObjects.count == 1 && main.updatedObjects.isEmpty && main.deletedObjects == [notes[2]])
         }
         #expect(try await main.fetchedTexts().count == 2503)
     }
@@ -49,8 +49,10 @@ struct BatchTests {
             try batch.save()
         }
         await root.perform(schedule: .enqueued) {}
-        await main.perform(schedule: .enqueued) {
-            #expect(kept.notes.count == 3 && kept.notes.allSatisfy { $0.managedObjectContext == nil })
+        try await main.perform(schedule: .enqueued) {
+            #expect(kept.notes.count == 3 && kept.notes.allSatisfy(\.isDeleted))
+            try main.save()
+            #expect(kept.notes.allSatisfy { $0.managedObjectContext == nil })
             #expect(main.registeredObjects.isEmpty)
         }
     }

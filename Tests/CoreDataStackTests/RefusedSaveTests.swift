@@ -55,10 +55,10 @@ struct RefusedSaveTests {
         }
     }
 
-    @Test("a second object with a unique value, under each policy", arguments: allPolicies, StackKind.allCases)
-    func uniqueness(_ policy: NSMergePolicy, _ kind: StackKind) async throws {
+    @Test("a second object with a unique value, under the error policy", arguments: StackKind.allCases)
+    func uniqueness(_ kind: StackKind) async throws {
         let bench = try await Bench(kind, model: NoteModel.make(uniqueTexts: true))
-        bench.root.mergePolicy = policy
+        bench.root.mergePolicy = NSMergePolicy.error
         let other = try bench.separateContext()
         try await other.perform {
             other.insertNote("only one", 1)
@@ -72,9 +72,40 @@ struct RefusedSaveTests {
         try await everythingArrives(bench, beside: ["only one": 1, "another": 2])
     }
 
-    @Test("a unique value that two children have set", arguments: StackKind.allCases)
+    @Test(
+        "or merged into the row that has the unique values, under a policy that resolves",
+        arguments: [
+            (NSMergePolicy.mergeByPropertyStoreTrump, Int64(1)), (.rollback, 1), (.mergeByPropertyObjectTrump, 2), (.overwrite, 2),
+        ],
+        StackKind.allCases
+    )
+    func merging(_ policy: (NSMergePolicy, Int64), _ kind: StackKind) async throws {
+        let bench = try await Bench(kind, model: NoteModel.make(uniqueTexts: true))
+        bench.root.mergePolicy = policy.0
+        let other = try bench.separateContext()
+        try await other.perform {
+            other.insertNote("only one", 1)
+            try other.save()
+        }
+        let worker = bench.stack.newChildContext()
+        try await worker.perform {
+            worker.insertNote("only one", 2)
+            worker.insertNote("another", 3)
+            try worker.save()
+        }
+        try await worker.saveToStore()
+        #expect(try bench.stored() == ["only one": policy.1, "another": 3])
+        await bench.settle()
+        for context in [bench.main, worker] {
+            #expect(try await context.fetchedTexts() == ["only one": policy.1, "another": 3])
+            await context.perform { #expect(!context.hasChanges) }
+        }
+    }
+
+    @Test("a unique value that two children have set, under the error policy", arguments: StackKind.allCases)
     func uniqueAmongChildren(_ kind: StackKind) async throws {
         let bench = try await Bench(kind, model: NoteModel.make(uniqueTexts: true))
+        bench.root.mergePolicy = NSMergePolicy.error
         for number in 1...2 {
             let child = bench.stack.newChildContext()
             try await child.perform {
@@ -144,10 +175,6 @@ struct RefusedSaveTests {
 }
 
 extension RefusedSaveTests {
-    private static var allPolicies: [NSMergePolicy] {
-        [.error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback]
-    }
-
     /// Saves a new note in each form from a worker, and each fails; and a save that nobody waits for.
     private func everyFormFails(with code: Int, _ bench: Bench, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let before = try bench.stored()

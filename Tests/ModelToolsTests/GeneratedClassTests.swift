@@ -116,7 +116,10 @@ struct GeneratedClassTests {
         let text = files.map(\.text).joined()
         for line in [
             "public class Book: NSManagedObject {}", "    public var title: String {", "    public var year: Int16? {",
-            "    public var printed: Date? {", "    public var authors: [Person] {", "    public var books: Set<Book> {",
+            "    public var printed: Date? {", "    public var authors: RelatedList<Person> {",
+            "        _modify { yield &self[Keys.authors] }", "    public var books: RelatedSet<Book> {",
+            "extension NSFetchRequestResult where Self: Book {", "    public var authors: [Person] {", "    public var books: Set<Book> {",
+            "        set { self[Person.Keys.books] = newValue }",
             "    public func addToBooks(_ values: Set<Book>) { add(values, to: Keys.books) }",
         ] {
             #expect(text.contains(line + "\n"), "\(line)")

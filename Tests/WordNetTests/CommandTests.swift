@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import WordNetStore
+
 @Suite("The wordnet command")
 struct CommandTests {
     private let folder: TemporaryFolder
@@ -44,7 +46,27 @@ struct CommandTests {
         #expect(imported.output.contains("Meanwhile the main context answered"))
         #expect(imported.errors.contains("100 %"))
         #expect(try folder.contents() == ["words.sqlite"])
+        try await lookUp()
+    }
 
+    // * Two imports were killed; a third one is at work; another store has one, too.
+    @Test("takes away what imports of the same store left that were killed, and not what one is at work in")
+    func abandoned() async throws {
+        let sample = try SampleData()
+        for name in ["words.sqlite.partial-1", "words.sqlite.partial-2", "other.sqlite.partial-1"] {
+            try folder.write("half", to: "\(name)/words.sqlite")
+        }
+        let work = try Workshop(for: folder.file("words.sqlite"))
+        #expect(try folder.contents() == ["other.sqlite.partial-1", work.url.lastPathComponent])
+        try folder.write("half", to: "words.sqlite.partial-3/words.sqlite-wal")
+        let imported = try await Run("import", "--data", sample.url.path, "--store", store)
+        #expect(imported.status == 0, "\(imported.errors)")
+        #expect(try folder.contents() == ["other.sqlite.partial-1", "words.sqlite", work.url.lastPathComponent])
+        work.remove()
+        #expect(try folder.contents() == ["other.sqlite.partial-1", "words.sqlite"])
+    }
+
+    private func lookUp() async throws {
         let lookup = try await Run("lookup", "Domestic_Dog", "--store", store)
         #expect(lookup.status == 0)
         #expect(

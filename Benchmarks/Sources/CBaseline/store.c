@@ -24,3 +24,13 @@ int baseline_create(const char *path, int is_indexed) {
     int closing = sqlite3_close(connection);
     return code == SQLITE_OK ? closing : code;
 }
+
+int baseline_create_unique(const char *path) {
+    sqlite3 *connection = NULL;
+    int code = sqlite3_open(path, &connection);
+    if (code == SQLITE_OK) code = execute(connection, schema);
+    if (code == SQLITE_OK)
+        code = execute(connection, "CREATE UNIQUE INDEX Z_Song_UNIQUE_title ON ZSONG (ZTITLE COLLATE BINARY ASC)");
+    int closing = sqlite3_close(connection);
+    return code == SQLITE_OK ? closing : code;
+}

@@ -16,9 +16,9 @@ static int insert_row(sqlite3_stmt *statement, const baseline_song *song) {
     return sqlite3_reset(statement);
 }
 
-int baseline_insert(baseline_connection *connection, const baseline_song *songs, size_t count, size_t chunk) {
+static int insert_all(sqlite3 *connection, const char *sql, const baseline_song *songs, size_t count, size_t chunk) {
     sqlite3_stmt *statement = NULL;
-    int code = prepare(connection, "INSERT INTO ZSONG(" COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement);
+    int code = prepare(connection, sql, &statement);
     for (size_t start = 0; code == SQLITE_OK && start < count; start += chunk) {
         size_t end = start + chunk < count ? start + chunk : count;
         code = execute(connection, "BEGIN IMMEDIATE");
@@ -27,6 +27,20 @@ int baseline_insert(baseline_connection *connection, const baseline_song *songs,
     }
     sqlite3_finalize(statement);
     return code;
+}
+
+#define INSERT "INSERT INTO ZSONG(" COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+int baseline_insert(baseline_connection *connection, const baseline_song *songs, size_t count, size_t chunk) {
+    return insert_all(connection, INSERT, songs, count, chunk);
+}
+
+int baseline_upsert(baseline_connection *connection, const baseline_song *songs, size_t count, size_t chunk) {
+    const char *sql = INSERT
+        " ON CONFLICT(ZTITLE) DO UPDATE SET Z_OPT = Z_OPT + 1, ZISFAVORITE = excluded.ZISFAVORITE,"
+        " ZPLAYCOUNT = excluded.ZPLAYCOUNT, ZTRACKNUMBER = excluded.ZTRACKNUMBER, ZADDEDAT = excluded.ZADDEDAT,"
+        " ZDURATION = excluded.ZDURATION, ZARTIST = excluded.ZARTIST, ZUUID = excluded.ZUUID";
+    return insert_all(connection, sql, songs, count, chunk);
 }
 
 /// Runs a statement that has to change exactly one row.

@@ -14,6 +14,7 @@ extension Bench {
         case .count: try count(side)
         case .update: try change(side, expecting: .updated(workload)) { try $0.update() }
         case .delete: try change(side, expecting: .deleted(workload)) { try $0.delete() }
+        case .upsertSave: try upsert(side)
         case .faultByID: try faultByID(side)
         case .memoryPerObject: try memoryPerObject(side)
         case .growthInsert: try growth { try insert(side, count: $0) }
@@ -25,6 +26,13 @@ extension Bench {
         case .batchImportWithMain: try batchImport(fetching: true)
         case .performAndWait: performAndWait()
         case .awaitPerform: awaitPerform()
+        case .orderedAppend: try orderedAppend(.byOrderedSet)
+        case .orderedAppendTyped: try orderedAppend(.typed)
+        case .growthOrderedAppend: try growth { try orderedAppend(.byOrderedSet, count: $0 / 5) }
+        case .orderedSaveOne: try orderedSaveOne(members: 40_000, layers: 1)
+        case .orderedSaveOneShort: try orderedSaveOne(members: 400, layers: 1)
+        case .orderedSaveOneLayers: try orderedSaveOne(members: 40_000, layers: 3)
+        case .orderedSaveOneLayersShort: try orderedSaveOne(members: 400, layers: 3)
         }
     }
 

@@ -106,6 +106,17 @@ struct Contents: Equatable {
         return Contents(edited).adding(deleted(workload))
     }
 
+    /// Every second song was updated, the others are new.
+    static func upserted(_ count: Int, _ workload: Workload) -> Contents {
+        Contents(
+            workload.rows.rows.prefix(count).enumerated().map { index, row in
+                var row = row
+                if index.isMultiple(of: 2) { row.version += 1 }
+                return row
+            }
+        )
+    }
+
     static func deleted(_ workload: Workload) -> Contents {
         Contents(workload.rows.rows.dropFirst(workload.edits.count))
     }

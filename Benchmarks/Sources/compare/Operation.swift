@@ -8,6 +8,7 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     case fetchRead3 = "fetch+read3"
     case fetchIndexed = "fetch-indexed"
     case count, update, delete
+    case upsertSave = "upsert-save"
     case faultByID = "fault-by-id"
     case importWordNet = "import-wordnet"
     case memoryPerObject = "memory-per-object"
@@ -19,14 +20,25 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     case batchImportWithMain = "batch-import-with-main"
     case performAndWait = "perform-and-wait"
     case awaitPerform = "await-perform"
+    case orderedAppend = "ordered-append"
+    case orderedAppendTyped = "ordered-append-typed"
+    case growthOrderedAppend = "growth-ordered-append"
+    case orderedSaveOne = "ordered-save-one"
+    case orderedSaveOneShort = "ordered-save-one-short"
+    case orderedSaveOneLayers = "ordered-save-one-layers"
+    case orderedSaveOneLayersShort = "ordered-save-one-layers-short"
 
     /// What our side has to reach.
     var gate: Gate {
         switch self {
         case .insert, .update, .delete: .timesRaw(1.6)
-        case .batchImportAlone: .none
+        case .batchImportAlone, .orderedAppendTyped, .orderedSaveOneShort, .orderedSaveOneLayersShort: .none
+        case .orderedAppend: .timesDirect(1.5)
+        case .orderedSaveOne, .orderedSaveOneLayers: .timesDirect(3.0)
+        // Four times the members.
+        case .growthOrderedAppend: .value(5.0)
         case .fetch: .timesRaw(1.7)
-        case .fetchRead3, .faultByID, .importWordNet: .timesRaw(2.0)
+        case .fetchRead3, .upsertSave, .faultByID, .importWordNet: .timesRaw(2.0)
         case .fetchIndexed: .timesRaw(3.0)
         case .count, .growthInsert, .growthFetch: .timesRaw(1.1)
         case .memoryPerObject: .value(300)
@@ -38,11 +50,14 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// Our own work that stands in the place of the C loop's: without layers, without main.
+    /// Our own work that stands in the place of the C loop's: without layers, without main, by other means, on a list that is short.
     var direct: Operation? {
         switch self {
         case .threeLayers, .threeLayersHooks: .insert
         case .batchImportWithMain: .batchImportAlone
+        case .orderedAppend: .orderedAppendTyped
+        case .orderedSaveOne: .orderedSaveOneShort
+        case .orderedSaveOneLayers: .orderedSaveOneLayersShort
         default: nil
         }
     }
@@ -50,19 +65,22 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     var unit: Unit {
         switch self {
         case .memoryPerObject: .bytes
-        case .growthInsert, .growthFetch: .factor
+        case .growthInsert, .growthFetch, .growthOrderedAppend: .factor
         case .performAndWait, .awaitPerform: .nanoseconds
         default: .seconds
         }
     }
 
+    /// Whether it is only there for another to be compared with.
+    var isBase: Bool { Operation.allCases.contains { $0.direct == self } && self != .insert }
+
     /// Whether the side does something that compares: the C loop makes no objects that could have a size.
     func applies(to side: any Side) -> Bool {
         switch self {
         case .memoryPerObject: !(side is RawSide)
-        case .growthInsert, .growthFetch, .importWordNet: !(side is GRDBSide)
-        case .threeLayers, .threeLayersHooks, .batchImportAlone, .batchImportWithMain, .performAndWait, .awaitPerform: side is CoreDataSide
-        default: true
+        case .upsertSave, .growthInsert, .growthFetch, .importWordNet: !(side is GRDBSide)
+        case .insert, .fetch, .fetchRead3, .fetchIndexed, .count, .update, .delete, .faultByID: true
+        default: side is CoreDataSide
         }
     }
 }

@@ -97,17 +97,18 @@ extension NSPersistentStoreCoordinator {
         )
     }
 
-    /// Empties the store at a place, and removes its files where nobody has them open. Does nothing where there is none.
+    /// Empties the store at a place; the file stays, an empty database in which a new store can be made. Does nothing where there is none.
     ///
-    /// Emptied through SQLite, so that other connections, in this process or another, see an empty database rather than a broken one.
+    /// Emptied through SQLite, so that other connections, in this process or another, see an empty database rather than a broken one. Binary data
+    /// in files beside it are removed.
     ///
     /// - Throws: a `CocoaError` where the file is no database (unless `NSPersistentStoreForceDestroyOption` is set) or cannot be written.
     public func destroyPersistentStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil) throws {
         guard let place = try StorePlace.existing(type: storeType, url: url) else { return }
         if let store = persistentStore(for: url) { try remove(store) }
         try place.destroy(
-            timeout: StoreOptions.number(options?[NSPersistentStoreTimeoutOption]) ?? SQLiteStore.defaultTimeout,
-            isForced: StoreOptions.flag(options?[NSPersistentStoreForceDestroyOption])
+            timeout: DatabaseOptions.timeout(options),
+            isForced: DatabaseOptions.flag(options?[NSPersistentStoreForceDestroyOption])
         )
     }
 
@@ -127,7 +128,7 @@ extension NSPersistentStoreCoordinator {
         guard let place = try StorePlace.existing(type: storeType, url: url) else {
             throw CocoaError.coreData(.fileReadNoSuchFile, "There is no store at \(url.path).", userInfo: [NSFilePathErrorKey: url.path])
         }
-        return try place.metadata().dictionary
+        return try place.metadata(timeout: DatabaseOptions.timeout(options)).dictionary
     }
 }
 

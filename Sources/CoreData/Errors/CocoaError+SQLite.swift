@@ -25,11 +25,20 @@ extension CocoaError {
             userInfo[NSFilePathErrorKey] = url.path
         }
         let place = url.map { " in \($0.lastPathComponent)" } ?? ""
-        self = .coreData(Self.code(for: error, default: code), "Could not \(doing)\(place): \(error.message)", userInfo: userInfo)
+        self = .coreData(Self.code(for: error, default: code), "Could not \(doing)\(place): \(Self.reason(of: error))", userInfo: userInfo)
+    }
+
+    private static func reason(of error: SQLiteError) -> String {
+        switch error.extendedCode {
+        case SQLiteError.needsRollback: "a save that was interrupted is to be taken back first, which needs a program that may write"
+        case SQLiteError.fileMoved: "the file was removed or replaced by another while it was open"
+        default: error.message
+        }
     }
 
     private static func code(for error: SQLiteError, default code: CocoaError.Code) -> CocoaError.Code {
         switch error.code {
+        case SQLITE_READONLY where error.extendedCode == SQLiteError.fileMoved: .fileNoSuchFile
         case SQLITE_BUSY, SQLITE_LOCKED: .persistentStoreTimeout
         case SQLITE_NOTADB, SQLITE_CORRUPT: .fileReadCorruptFile
         case SQLITE_CANTOPEN: .persistentStoreOpen

@@ -27,6 +27,8 @@ struct ChangeSet: Sendable {
     struct Delete: MeasuredChange {
         let key: Int64
         let base: Row?
+        /// Whether others are known to have deleted the row.
+        var rowIsGone = false
     }
 
     /// The changes to objects of one entity in one store.
@@ -35,6 +37,8 @@ struct ChangeSet: Sendable {
         /// 0 for inserts that no store has been chosen for.
         let store: Int32
         var inserts: ContiguousArray<Insert> = []
+        /// Parallel to `inserts`, for a parent that is a context, where uniqueness constraints may merge objects: the slots that were set.
+        var setSlots: [SlotMask] = []
         var updates: ContiguousArray<Update> = []
         var deletes: ContiguousArray<Delete> = []
         /// Rows that did not change but must be as they were read: `detectConflicts(for:)`.
@@ -71,14 +75,22 @@ struct ChangeSet: Sendable {
         let isWhole: Bool
     }
 
+    /// Transient values that were set since the last save, for a parent that is a context.
+    // Sendable as values go from context to context: whoever set one has no more business with it than with any value he hands to an object.
+    struct TransientChange: @unchecked Sendable {
+        let object: RowReference
+        let values: [String: Any]
+    }
+
     var groups: [Group] = []
     /// In the order of their positions; each is also in a group.
     var appends: [Append] = []
     var orders: [OrderChange] = []
     var links: [LinkChange] = []
     var positions: [PositionChange] = []
+    var transients: [TransientChange] = []
 
-    var isEmpty: Bool { groups.isEmpty && links.isEmpty && positions.isEmpty && orders.isEmpty }
+    var isEmpty: Bool { groups.isEmpty && links.isEmpty && positions.isEmpty && orders.isEmpty && transients.isEmpty }
 }
 
 /// What became of a change set.
@@ -117,7 +129,23 @@ struct RowConflict: Sendable {
     let isStoreAhead: Bool
 }
 
-/// A save that met rows changed by others. Nothing was written.
+/// Rows of one save that a uniqueness constraint keeps apart: they have the same values, or a row of the store has them.
+struct ConstraintBreach: Sendable {
+    /// A row of the save: which group it is in, and where among the inserts or the updates.
+    struct Member: Sendable {
+        let group: Int
+        let index: Int
+        let isInsert: Bool
+    }
+    /// The properties that the constraint names.
+    let names: [String]
+    /// In the order of the save; two at least where no row of the store is concerned.
+    let members: [Member]
+    let stored: (reference: RowReference, row: Row)?
+}
+
+/// A save that met rows changed by others, or rows with values that only one may have. Nothing was written.
 struct SaveConflicts: Error {
     let conflicts: [RowConflict]
+    var breaches: [ConstraintBreach] = []
 }

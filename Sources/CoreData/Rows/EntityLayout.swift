@@ -48,7 +48,7 @@ import Foundation
         managedSlots = Self.list(slots.indices.filter { slots[$0].kind.isManaged })
         referenceSlots = Self.list(slots.indices.filter { slots[$0].kind == .reference })
         narrowSlots = Self.list(slots.indices.filter { slots[$0].kind == .int16 || slots[$0].kind == .int32 })
-        floatingSlots = Self.list(slots.indices.filter { [.double, .float, .decimal].contains(slots[$0].kind) })
+        floatingSlots = Self.list(slots.indices.filter { [.double, .float, .decimal, .date].contains(slots[$0].kind) })
     }
 
     var count: Int { slots.count }
@@ -107,6 +107,10 @@ extension EntityLayout {
     ///
     /// NB: the one thing that is written into a row that others read, when a store has taken it.
     @inline(__always) static func version(_ row: UnsafeRawPointer) -> Int32 { cd_loadRelaxed(row + versionOffset) }
+    /// What a store's version is in a row: 0, not known, for one that has no room there or no next one.
+    @inline(__always) static func version(ofStored version: Int64) -> Int32 {
+        version < Int64(Int32.max) && version > Int64(Int32.min) ? Int32(truncatingIfNeeded: version) : 0
+    }
     @inline(__always) static func setVersion(_ row: UnsafeMutableRawPointer, _ version: Int32) {
         cd_storeRelaxed(row + versionOffset, version)
     }

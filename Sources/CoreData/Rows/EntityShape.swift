@@ -49,6 +49,8 @@ final class EntityShape: @unchecked Sendable {
     let restricted: [NSPropertyDescription]
     /// Stored attributes whose values a transformer makes of data.
     let transformables: [(slot: Int, attribute: NSAttributeDescription)]
+    /// Whether objects may be merged with others that have the same unique values.
+    let hasConstraints: Bool
     /// The row of a new object.
     let defaults: OwnRow
     /// The row of an object without values.
@@ -72,6 +74,7 @@ final class EntityShape: @unchecked Sendable {
             return attribute.attributeType == .transformableAttributeType ? (slot, attribute) : nil
         }
         restricted = entity.properties.filter { $0 is NSAttributeDescription && !$0.validationPredicates.isEmpty }
+        hasConstraints = ([entity.rootEntity] + entity.rootEntity.allSubentities).contains { !$0.constraintNames.isEmpty }
         emptyRow = .empty(layout)
         defaults = .empty(layout)
         // The version that the store gives a new row.

@@ -10,6 +10,8 @@ final class ForwardingTable: Sendable {
     private let publications = Atomic(0)
     private let publishing = Mutex()
     private let dropped = Atomic(false)
+    private let replacements = Lock(RowReplacements())
+    private let hasReplacements = Atomic(false)
 
     /// Grows with every key recorded.
     var generation: Int { recorded.load(ordering: .acquiring) }
@@ -32,6 +34,18 @@ final class ForwardingTable: Sendable {
     var hasDroppedInsertions: Bool { dropped.load(ordering: .acquiring) }
 
     func noteDroppedInsertions() { dropped.store(true, ordering: .releasing) }
+
+    /// A merge policy has merged an object into another one; contexts that have not heard of it may still refer to it.
+    func noteReplacement(of lost: RowReference, by survivor: RowReference) {
+        replacements.withLock { $0.insert(survivor, for: lost) }
+        hasReplacements.store(true, ordering: .releasing)
+    }
+
+    /// What an object was merged into.
+    func replacement(of reference: RowReference) -> RowReference? {
+        guard hasReplacements.load(ordering: .acquiring) else { return nil }
+        return replacements.withLock { $0[reference] }
+    }
 
     /// The caller is about to commit; `endPublishing()` follows on the same thread, whatever happens.
     func beginPublishing() {

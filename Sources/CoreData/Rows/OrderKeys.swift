@@ -21,6 +21,16 @@ enum OrderKeys {
     /// The position of one of those.
     @inline(__always) static func position(ofNew index: Int) -> Int64 { spacing * Int64(index + 2) }
 
+    /// How far apart the positions of a run of members between two neighbours are; nil where there is no room. Nothing limits what comes
+    /// last.
+    static func step(of count: Int, between before: Int64, and after: Int64?) -> Int64? {
+        guard let after else { return before > .max - spacing * Int64(count + 1) ? nil : spacing }
+        guard after > before else { return nil }
+        let (gap, isHuge) = after.subtractingReportingOverflow(before)
+        let step = (isHuge ? .max : gap) / Int64(count + 1)
+        return step < 1 ? nil : step
+    }
+
     /// Fills each run of missing positions evenly between its neighbours; false where one has no room.
     private static func fillGaps(_ positions: inout [Int64?]) -> Bool {
         var index = 0
@@ -28,10 +38,8 @@ enum OrderKeys {
             guard positions[index] == nil else { index += 1; continue }
             let end = positions[index...].firstIndex { $0 != nil } ?? positions.count
             let before = index > 0 ? positions[index - 1] ?? spacing : spacing
-            let missing = Int64(end - index)
-            let step = end < positions.count ? ((positions[end] ?? 0) - before) / (missing + 1) : spacing
-            if step < 1 || before > .max - step * (missing + 1) { return false }
-            for offset in 0..<Int(missing) { positions[index + offset] = before + step * Int64(offset + 1) }
+            guard let step = step(of: end - index, between: before, and: end < positions.count ? positions[end] : nil) else { return false }
+            for offset in 0..<end - index { positions[index + offset] = before + step * Int64(offset + 1) }
             index = end
         }
         return true

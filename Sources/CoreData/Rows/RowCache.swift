@@ -87,7 +87,9 @@ final class RowCache: @unchecked Sendable {
             let row = batch.row(index)
             let key = EntityLayout.key(row)
             if tables[root]?.find(key) != nil, let existing = lockedRow(root, key) {
-                if existing.version >= EntityLayout.version(row) {
+                let version = EntityLayout.version(row)
+                // Of rows whose versions are not known the one that was read last counts.
+                if version != 0, existing.version >= version {
                     if known.isEmpty { known = Array(repeating: nil, count: batch.count) }
                     known[index] = existing
                     continue

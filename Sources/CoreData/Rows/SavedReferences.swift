@@ -6,5 +6,22 @@ struct SavedReferences: Sendable {
     /// Whether a merge policy has changed what contexts below believe to be saved: then it goes all the way down.
     var areCorrections = false
 
-    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+    /// New objects that a merge policy has merged into others which have the same unique values.
+    var replaced: [Replacement] = []
+
+    struct Replacement: Sendable {
+        let lost: RowReference
+        let survivor: RowReference
+    }
+
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && replaced.isEmpty }
+
+    /// These with what a policy has corrected.
+    func corrected(by corrections: SavedReferences) -> SavedReferences {
+        var all = self
+        all.updated += corrections.updated
+        all.replaced += corrections.replaced
+        all.areCorrections = areCorrections || !corrections.isEmpty
+        return all
+    }
 }

@@ -101,6 +101,20 @@ struct SlotMask: Hashable, Sendable {
 
     mutating func formUnion(_ other: SlotMask) { other.forEach { insert($0) } }
 
+    func subtracting(_ other: SlotMask) -> SlotMask {
+        if other.isEmpty { return self }
+        var rest = self
+        other.forEach { rest.remove($0) }
+        return rest
+    }
+
+    func intersection(_ other: SlotMask) -> SlotMask {
+        if isEmpty || other.isEmpty { return SlotMask() }
+        var common = SlotMask()
+        other.forEach { if contains($0) { common.insert($0) } }
+        return common
+    }
+
     func union(_ other: SlotMask) -> SlotMask {
         var union = self
         union.formUnion(other)

@@ -39,7 +39,7 @@ open class NSPersistentStore: NSObject {
         self.configurationName = configurationName ?? Self.defaultConfigurationName
         self.url = url
         self.options = options
-        isReadOnly = StoreOptions.flag(options?[NSReadOnlyPersistentStoreOption])
+        isReadOnly = DatabaseOptions.flag(options?[NSReadOnlyPersistentStoreOption])
         super.init()
     }
 

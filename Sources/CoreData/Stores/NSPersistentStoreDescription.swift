@@ -43,23 +43,23 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
 
     /// Whether the store is never written to. A file must be there then.
     open var isReadOnly: Bool {
-        get { StoreOptions.flag(options[NSReadOnlyPersistentStoreOption]) }
+        get { DatabaseOptions.flag(options[NSReadOnlyPersistentStoreOption]) }
         set { options[NSReadOnlyPersistentStoreOption] = newValue as NSNumber }
     }
 
     /// How many seconds to wait for another process that is writing; 30 unless set.
     open var timeout: TimeInterval {
-        get { StoreOptions.number(options[NSPersistentStoreTimeoutOption]) ?? SQLiteStore.defaultTimeout }
+        get { DatabaseOptions.timeout(options) }
         set { options[NSPersistentStoreTimeoutOption] = newValue as NSNumber }
     }
 
     open var shouldMigrateStoreAutomatically: Bool {
-        get { StoreOptions.flag(options[NSMigratePersistentStoresAutomaticallyOption]) }
+        get { DatabaseOptions.flag(options[NSMigratePersistentStoresAutomaticallyOption]) }
         set { options[NSMigratePersistentStoresAutomaticallyOption] = newValue as NSNumber }
     }
 
     open var shouldInferMappingModelAutomatically: Bool {
-        get { StoreOptions.flag(options[NSInferMappingModelAutomaticallyOption]) }
+        get { DatabaseOptions.flag(options[NSInferMappingModelAutomaticallyOption]) }
         set { options[NSInferMappingModelAutomaticallyOption] = newValue as NSNumber }
     }
 

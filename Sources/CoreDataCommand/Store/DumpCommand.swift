@@ -16,7 +16,7 @@ struct DumpCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var source: StoreOptions
+    @OptionGroup var source: StoreArgument
     @Option(help: "The store's model: .xcdatamodeld, .xcdatamodel, .momd or .mom.", completion: .file()) var model: String
     @Option(parsing: .upToNextOption, help: "The entities to print, without those that inherit from them; otherwise all.") var only:
         [String] = []

@@ -10,7 +10,7 @@ struct InfoCommand: ParsableCommand {
         discussion: "With --model it says too whether the store opens with it as it is."
     )
 
-    @OptionGroup var source: StoreOptions
+    @OptionGroup var source: StoreArgument
     @OptionGroup var wanted: StoreModelOptions
     @Flag(help: "Print an object with all of it.") var json = false
 

@@ -13,7 +13,7 @@ struct SQLCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var source: StoreOptions
+    @OptionGroup var source: StoreArgument
     @Argument(help: "The statement.") var statement: String
     @OptionGroup var wanted: StoreModelOptions
     @Flag(help: "Print a JSON array for each row.") var json = false

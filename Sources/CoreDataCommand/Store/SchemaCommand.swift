@@ -8,7 +8,7 @@ struct SchemaCommand: ParsableCommand {
         abstract: "Prints the SQL that made a store's tables; with --model, where each entity and property is in them."
     )
 
-    @OptionGroup var source: StoreOptions
+    @OptionGroup var source: StoreArgument
     @OptionGroup var wanted: StoreModelOptions
     @Flag(help: "Print an array: of statements, or of arrays of name, place and type.") var json = false
 

@@ -11,7 +11,7 @@ struct StoreCommand: ParsableCommand {
 }
 
 /// A store that the arguments name.
-struct StoreOptions: ParsableArguments {
+struct StoreArgument: ParsableArguments {
     @Argument(help: "The store's file.", completion: .file()) var store: String
 
     func inspector() throws -> StoreInspector { try StoreInspector(url: URL(fileURLWithPath: store)) }

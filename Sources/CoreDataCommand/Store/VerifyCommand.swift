@@ -8,7 +8,7 @@ struct VerifyCommand: ParsableCommand {
         discussion: "Exit status: 0 where all is well, 1 where something is not."
     )
 
-    @OptionGroup var source: StoreOptions
+    @OptionGroup var source: StoreArgument
     @OptionGroup var wanted: StoreModelOptions
     @Flag(help: "Print an array of sentences, empty where all is well.") var json = false
 

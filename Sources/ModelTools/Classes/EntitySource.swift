@@ -35,13 +35,23 @@ struct EntitySource {
         let members = [keyLines, fetchLines] + attributes.map(\.property) + relationships.map(\.property) + fetchedProperties
         let blocks = (members + relationships.map(\.methods)).filter { !$0.isEmpty }
         let body = blocks.joined(separator: [""]).map { $0.isEmpty ? "" : "    " + $0 }
-        return ["extension \(className) {"] + body + ["}"] + identity
+        return ["extension \(className) {"] + body + ["}"] + plainProperties + identity
+    }
+
+    /// An extension of a protocol: what the class itself declares comes first wherever both would do.
+    private var plainProperties: [String] {
+        let properties = relationships.map { $0.plainProperty(of: className) }.filter { !$0.isEmpty }
+        if properties.isEmpty { return [] }
+        let body = properties.joined(separator: [""]).map { $0.isEmpty ? "" : "    " + $0 }
+        return ["", "extension NSFetchRequestResult where Self: \(className) {"] + body + ["}"]
     }
 
     private var keyLines: [String] {
         let keys = attributes.compactMap(\.key) + relationships.map(\.key)
-        return keys.isEmpty ? [] : ["private enum Keys {"] + keys.map { "    " + $0 } + ["}"]
+        return keys.isEmpty ? [] : ["\(hasPlainProperties ? "fileprivate" : "private") enum Keys {"] + keys.map { "    " + $0 } + ["}"]
     }
+
+    private var hasPlainProperties: Bool { relationships.contains { !$0.plainProperty(of: className).isEmpty } }
 
     private var fetchLines: [String] {
         let request = "NSFetchRequest<\(className)>"

@@ -27,13 +27,28 @@ struct RelationshipSource {
     var property: [String] {
         switch (relationship.isToMany, options.style) {
         case (false, _): property("\(target)?")
-        case (true, .swift): property(collection)
+        case (true, .swift): liveProperty
         case (true, .xcode): foundationProperty
         }
     }
 
-    private func property(_ type: String) -> [String] {
-        ["\(options.access)var \(name): \(type) {", "    get { self[\(path)] }", "    set { self[\(path)] = newValue }", "}"]
+    private func property(_ type: String, _ path: String? = nil) -> [String] {
+        let path = path ?? self.path
+        return ["\(options.access)var \(name): \(type) {", "    get { self[\(path)] }", "    set { self[\(path)] = newValue }", "}"]
+    }
+
+    /// The relationship itself while it is changed in place.
+    private var liveProperty: [String] {
+        let type = relationship.isOrdered ? "RelatedList" : "RelatedSet"
+        return [
+            "\(options.access)var \(name): \(type)<\(target)> {", "    get { self[\(path)] }", "    _modify { yield &self[\(path)] }", "}",
+        ]
+    }
+
+    /// The same property with the plain type, for code that says it wants that; nothing where the property has it anyway.
+    func plainProperty(of className: String) -> [String] {
+        guard relationship.isToMany, options.style == .swift else { return [] }
+        return property(collection, "\(className).\(path)")
     }
 
     private var foundationProperty: [String] {

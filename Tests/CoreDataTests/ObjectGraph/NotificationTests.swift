@@ -78,20 +78,32 @@ struct NotificationTests {
         #expect(pet.managedObjectContext == nil && !stage.context.hasChanges)
     }
 
-    @Test("are not posted by a save, an event, a fetch or a fault that changes nothing")
+    @Test("of a save without changes tell of no objects; an event, a fetch or a fault that changes nothing posts none")
     func nothing() throws {
         _ = tag("t")
         try context.save()
         context.reset()
-        let all = [
-            Notifications(.NSManagedObjectContextWillSave, from: context), Notifications(.NSManagedObjectContextDidSave, from: context),
-            Notifications(.NSManagedObjectContextObjectsDidChange, from: context),
-        ]
-        try context.save()
+        let will = Notifications(.NSManagedObjectContextWillSave, from: context)
+        let did = Notifications(.NSManagedObjectContextDidSave, from: context)
+        let changes = Notifications(.NSManagedObjectContextObjectsDidChange, from: context)
         context.processPendingChanges()
         _ = try context.only(Tag.self, "Tag").label
         context.performAndWait {}
-        #expect(all.allSatisfy { $0.received.isEmpty })
+        #expect(will.received.isEmpty && did.received.isEmpty)
+        try context.save()
+        #expect(will.received.count == 1 && did.received.count == 1 && changes.received.isEmpty)
+        for key in [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey] {
+            #expect(did.received.last?.userInfo?[key] as? Set<NSManagedObject> == [])
+        }
+    }
+
+    @Test("of a save to which an observer of WillSave adds the only change tell of that")
+    func addedBeforeSave() throws {
+        let will = Notifications(.NSManagedObjectContextWillSave, from: context) { [self] _ in _ = tag("late") }
+        let did = Notifications(.NSManagedObjectContextDidSave, from: context)
+        try context.save()
+        #expect(will.received.count == 1 && did.objects(NSInsertedObjectsKey).count == 1 && !context.hasChanges)
+        #expect(try library.sql("SELECT ZLABEL FROM ZTAG") == "late")
     }
 
     @Test("say once per event what changed, inverses included")
@@ -100,15 +112,15 @@ struct NotificationTests {
         book.title = "T"
         try context.save()
         let changes = Notifications(.NSManagedObjectContextObjectsDidChange, from: context)
-        context.performAndWait {
-            book.pages = 1
-            book.pages = 2
-            book.author = author
-        }
+        book.pages = 1
+        book.pages = 2
+        book.author = author
+        context.processPendingChanges()
         #expect(changes.received.count == 1)
         #expect(changes.objects(NSUpdatedObjectsKey) == [book, author])
         #expect(changes.received.last?.userInfo?[NSInsertedObjectsKey] == nil)
-        context.performAndWait { _ = tag("x") }
+        _ = tag("x")
+        context.processPendingChanges()
         #expect(changes.received.count == 2 && changes.objects(NSUpdatedObjectsKey).isEmpty)
         #expect(changes.objects(NSInsertedObjectsKey).count == 1)
     }
@@ -121,8 +133,8 @@ struct NotificationTests {
         context.processPendingChanges()
         first.label = "c"
         context.processPendingChanges()
-        let both = Set([first, second].compactMap { $0 })
-        #expect(changes.received.map { $0.userInfo?[NSInsertedObjectsKey] as? Set<Tag> } == [[first], both])
+        #expect(changes.received.map { $0.userInfo?[NSInsertedObjectsKey] as? Set<Tag> } == [[first], second.map { [$0] }])
+        #expect(changes.objects(NSUpdatedObjectsKey) == [first])
         let did = Notifications(.NSManagedObjectContextDidSave, from: context) { _ in }
         try context.save()
         #expect((did.received.first?.userInfo?[NSInsertedObjectsKey] as? Set<Tag>)?.count == 2)

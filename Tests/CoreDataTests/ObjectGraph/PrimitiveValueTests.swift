@@ -1,6 +1,7 @@
-import CoreData
 import Foundation
 import Testing
+
+@testable import CoreData
 
 /// Accessors as a programmer writes them by hand, around primitive values.
 private final class Item: NSManagedObject {
@@ -28,6 +29,11 @@ private final class Item: NSManagedObject {
             didChangeValue(forKey: "box")
         }
     }
+    /// What `awakeFromFetch` puts into the transient attribute. The suite's tests that set it do so one at a time.
+    nonisolated(unsafe) static var noteWhenFetched: String?
+    override func awakeFromFetch() {
+        if let note = Item.noteWhenFetched { setPrimitiveValue(note, forKey: "note") }
+    }
     private static let rankKey = Attribute<Int>("rank")
     private static let optionalRankKey = Attribute<Int32?>("rank")
     var rank: Int {
@@ -53,7 +59,7 @@ private final class Box: NSManagedObject {
     }
 }
 
-@Suite("Primitive values")
+@Suite("Primitive values", .serialized)
 struct PrimitiveValueTests {
     let stage: Stage
     var context: NSManagedObjectContext { stage.context }
@@ -67,10 +73,12 @@ struct PrimitiveValueTests {
     private static func entities() -> [NSEntityDescription] {
         let note = LibraryModel.attribute("note", .stringAttributeType)
         note.isTransient = true
+        let mark = LibraryModel.attribute("mark", .stringAttributeType, default: "unmarked")
+        mark.isTransient = true
         let item = LibraryModel.entity(
             "Item",
             Item.self,
-            [LibraryModel.attribute("name", .stringAttributeType), LibraryModel.attribute("rank", .integer16AttributeType), note]
+            [LibraryModel.attribute("name", .stringAttributeType), LibraryModel.attribute("rank", .integer16AttributeType), note, mark]
         )
         let box = LibraryModel.entity("Box", Box.self, [LibraryModel.attribute("label", .stringAttributeType)])
         let many = (0..<40).map { LibraryModel.attribute(String(format: "a%02d", $0), .integer32AttributeType) }
@@ -187,6 +195,80 @@ struct PrimitiveValueTests {
         try context.save()
         context.refresh(item, mergeChanges: false)
         #expect(item.value(forKey: "note") == nil)
+    }
+
+    @Test("of transient attributes are at their defaults in new objects, in faults and after a reset; nil can be set")
+    func transientDefaults() throws {
+        let item = Item(context: context)
+        #expect(item.value(forKey: "mark") as? String == "unmarked")
+        item.setValue("x", forKey: "mark")
+        try context.save()
+        #expect(item.value(forKey: "mark") as? String == "x")
+        item.setValue(nil, forKey: "mark")
+        #expect(item.value(forKey: "mark") == nil)
+        context.refresh(item, mergeChanges: false)
+        #expect(item.value(forKey: "mark") as? String == "unmarked")
+        item.setValue("y", forKey: "mark")
+        context.reset()
+        #expect(item.isFault && item.value(forKey: "mark") as? String == "unmarked")
+    }
+
+    @Test("of transient attributes that are set on a fault stay what awakeFromFetch says something else about")
+    func transientOfFault() throws {
+        let item = Item(context: context)
+        item.name = "n"
+        try context.save()
+        Item.noteWhenFetched = "fetched"
+        defer { Item.noteWhenFetched = nil }
+        context.refresh(item, mergeChanges: false)
+        item.setValue("mine", forKey: "note")
+        #expect(item.name == "n" && item.value(forKey: "note") as? String == "mine")
+    }
+
+    @Test("of transient attributes reach the parent with a child's save, in new and in changed objects, alone and with others")
+    func transientsInParent() throws {
+        let (old, only) = (Item(context: context), Item(context: context))
+        try context.save()
+        let child = Layers.child(of: context, "child")
+        let new = Item(context: child)
+        new.setValue("new", forKey: "note")
+        let (mine, mineOnly) = (child.own(old), child.own(only))
+        mine.name = "n"
+        mine.setValue("changed", forKey: "note")
+        mineOnly.setValue("only", forKey: "note")
+        try child.save()
+        #expect(old.value(forKey: "note") as? String == "changed" && only.value(forKey: "note") as? String == "only")
+        #expect(only.isUpdated)
+        #expect(context.own(new).value(forKey: "note") as? String == "new")
+        // * What the child has not set again does not come again.
+        old.setValue("parent's", forKey: "note")
+        mine.name = "m"
+        try child.save()
+        #expect(old.value(forKey: "note") as? String == "parent's" && old.name == "m")
+        try context.save()
+    }
+
+    @Test("set quietly, or while values come in, are no changed values")
+    func quietValues() throws {
+        let item = Item(context: context)
+        item.name = "n"
+        try context.save()
+        item.setPrimitiveValue(7, forKey: "rank")
+        #expect(item.changedValues().isEmpty)
+        item.name = "m"
+        #expect(item.changedValues() as NSDictionary == ["name": "m"])
+        item.rank = 8
+        #expect(item.changedValues().keys.sorted() == ["name", "rank"])
+        try context.save()
+        #expect(try stage.sql("SELECT ZNAME, ZRANK FROM ZITEM") == "m|8")
+        item.setPrimitiveValue(9, forKey: "rank")
+        item.name = "o"
+        context.processPendingChanges()
+        item.name = "p"
+        #expect(item.changedValues() as NSDictionary == ["name": "p"])
+        try context.save()
+        #expect(try stage.sql("SELECT ZNAME, ZRANK FROM ZITEM") == "p|9")
+        #expect(item.changedValues().isEmpty)
     }
 
     @Test("are reached by typed accessors of another width, by conversion")

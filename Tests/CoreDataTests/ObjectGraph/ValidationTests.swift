@@ -183,6 +183,19 @@ struct ValidationTests {
         #expect(failures() == [])
     }
 
+    @Test("refuses a date that is no number, whether or not the attribute is mandatory", arguments: [true, false])
+    func noDate(isOptional: Bool) throws {
+        let stage = try Stage {
+            [LibraryModel.entity("Event", NSManagedObject.self, [LibraryModel.attribute("at", .dateAttributeType, isOptional: isOptional)])]
+        }
+        let event = NSEntityDescription.insertNewObject(forEntityName: "Event", into: stage.context)
+        event.setValue(Date(timeIntervalSinceReferenceDate: .nan), forKey: "at")
+        #expect(errorCode { try stage.context.save() } == 1650)
+        #expect(try stage.sql("SELECT count(*) FROM ZEVENT") == "0")
+        event.setValue(Date(timeIntervalSinceReferenceDate: .infinity), forKey: "at")
+        try stage.context.save()
+    }
+
     @Test("asks validateValue for every property, and combines its errors with the model's, each once")
     func customValue() throws {
         rules.value = { value, key in

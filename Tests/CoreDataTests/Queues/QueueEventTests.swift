@@ -28,7 +28,7 @@ struct QueueEventTests {
         await withCheckedContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }
     }
 
-    @Test("ends with each block: performAndWait, perform, await perform")
+    @Test("ends with each perform, also an awaited one; performAndWait, nested or not, goes on with it")
     func blocks() async throws {
         let library = try Library()
         let context = library.newContext(.privateQueueConcurrencyType)
@@ -36,8 +36,11 @@ struct QueueEventTests {
         context.performAndWait {
             _ = Tag(context: context)
             _ = Tag(context: context)
+            context.performAndWait { _ = Tag(context: context) }
             #expect(announcements.count == 0)
         }
+        #expect(announcements.count == 0)
+        context.performAndWait { context.processPendingChanges() }
         #expect(announcements.count == 1)
         await context.perform(schedule: .enqueued) { _ = Tag(context: context) }
         #expect(announcements.count == 2)
@@ -47,12 +50,12 @@ struct QueueEventTests {
     }
 
     @Test("ends also with a block that throws")
-    func failure() throws {
+    func failure() async throws {
         struct Failure: Error {}
         let context = try Library().newContext(.privateQueueConcurrencyType)
         let announcements = Announcements(context)
-        #expect(throws: Failure.self) {
-            try context.performAndWait {
+        await #expect(throws: Failure.self) {
+            try await context.perform {
                 _ = Tag(context: context)
                 throw Failure()
             }
@@ -93,14 +96,47 @@ struct QueueEventTests {
         let library = try Library()
         let context = library.newContext(.mainQueueConcurrencyType)
         let announcements = Announcements(context)
+        await context.perform { _ = Tag(context: context) }
+        #expect(announcements.count == 1)
+        await turn()
+        #expect(announcements.count == 1)
         context.performAndWait { _ = Tag(context: context) }
         #expect(announcements.count == 1)
         await turn()
-        #expect(announcements.count == 1)
+        #expect(announcements.count == 2)
         _ = Tag(context: context)
         try context.save()
         await turn()
-        #expect(announcements.count == 2)
+        #expect(announcements.count == 3)
+    }
+
+    @MainActor @Test("begins for what an observer changes when it ends, and that ends with a later turn, again and again")
+    func changedByObserver() async throws {
+        let library = try Library()
+        let context = library.newContext(.mainQueueConcurrencyType)
+        let announcements = Announcements(context)
+        let rounds = Lock(2)
+        let token = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil) {
+            _ in
+            let goesOn = rounds.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            if goesOn { _ = Tag(context: context) }
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        await context.perform { _ = Tag(context: context) }
+        #expect(announcements.count == 1)
+        // * One turn after the other, of which this may see two at once.
+        await turn()
+        await turn()
+        #expect(announcements.count == 3)
+        // => Neither is anything left, nor is the next change passed over in silence.
+        await turn()
+        #expect(announcements.count == 3)
+        _ = Tag(context: context)
+        await turn()
+        #expect(announcements.count == 4)
     }
 
     @MainActor @Test("does not keep a main-queue context alive")

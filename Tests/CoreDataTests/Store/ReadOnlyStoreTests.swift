@@ -96,6 +96,57 @@ struct ReadOnlyStoreTests {
         }
     }
 
+    // * A process is killed in the middle of a save, after some of its pages have reached the file.
+    @Test(
+        "never shows what somebody had not committed, in no folder",
+        .enabled(if: Mounts.areAllowed, Mounts.whyNot)
+    )
+    func hotJournal() throws {
+        let other = folder.file("other.sqlite")
+        let stack = try Stack(other, options: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]])
+        let context = stack.newContext()
+        for number in 0..<500 { Tag(context: context).label = String(repeating: "\(number) ", count: 100) }
+        try context.save()
+        try stack.close()
+        let change = "PRAGMA cache_size = 1; BEGIN; UPDATE ZTAG SET ZLABEL = 'uncommitted' || ZLABEL"
+        try Child.keepingOpen(other, change) {
+            for suffix in ["", "-journal"] { try FileManager.default.copyItem(atPath: other.path + suffix, toPath: url.path + suffix) }
+        }
+        #expect(try Data(contentsOf: url).range(of: Data("uncommitted".utf8)) != nil)
+        let before = bytes(of: url)
+        try Mounts.readOnly(folder.url) {
+            cocoaError(513) { try Stack(url, options: Self.readOnly).newContext().labels() }
+            cocoaError(513) { try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url) }
+        }
+        let error = cocoaError(513) { try Stack(url, options: Self.readOnly).newContext().labels() }
+        #expect(error?.localizedDescription.contains("interrupted") == true)
+        #expect(bytes(of: url) == before)
+        // => Whoever may write takes it back.
+        let labels = try Stack(url).newContext().labels()
+        #expect(labels.allSatisfy { $0?.hasPrefix("uncommitted") == false })
+    }
+
+    // * The folder cannot be written here, while somebody writes there by another way.
+    @Test("in a folder that cannot be written here shows what others write there", .enabled(if: Mounts.areAllowed, Mounts.whyNot))
+    func writtenElsewhere() throws {
+        let (real, view) = (folder.file("real"), folder.file("view"))
+        for place in [real, view] { try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false) }
+        let url = real.appendingPathComponent("Store.sqlite")
+        try makeStore(at: url)
+        try Mounts.readOnly(view, of: real) {
+            let stack = try Stack(view.appendingPathComponent("Store.sqlite"), options: Self.readOnly)
+            #expect(try stack.newContext().labels() == ["a", "b", "c"])
+            // By another process: the lock of this one would be on the same file.
+            try Child.keepingOpen(url, "UPDATE ZTAG SET ZLABEL = 'd', Z_OPT = 2 WHERE ZLABEL = 'c'") {
+                let seen = try stack.newContext().labels()
+                #expect(seen == ["a", "b", "d"])
+            }
+            try Child.sqlite(url, "UPDATE ZTAG SET ZLABEL = 'e', Z_OPT = 3 WHERE ZLABEL = 'd'")
+            #expect(try stack.newContext().labels() == ["a", "b", "e"])
+            try stack.close()
+        }
+    }
+
     @Test(
         "is what a file that cannot be written must be: opening it for writing, or saving, fails",
         .enabled(if: Mounts.areAllowed, Mounts.whyNot)
@@ -136,8 +187,11 @@ enum Mounts {
     private static func unmount(_ folder: URL) { _ = try? Child.run("umount", ["--lazy", folder.path]) }
 
     /// Runs `body` while nobody can write below a folder.
-    static func readOnly(_ folder: URL, _ body: () throws -> Void) throws {
-        try mount(["--bind", folder.path, folder.path])
+    static func readOnly(_ folder: URL, _ body: () throws -> Void) throws { try readOnly(folder, of: folder, body) }
+
+    /// Runs `body` while a folder shows another one, which nobody can write there.
+    static func readOnly(_ folder: URL, of other: URL, _ body: () throws -> Void) throws {
+        try mount(["--bind", other.path, folder.path])
         defer { unmount(folder) }
         try mount(["-o", "remount,ro,bind", folder.path])
         try body()

@@ -24,6 +24,7 @@ enum Child {
     }
 
     /// What the `sqlite3` command says to a query of a file: it is an outside reader.
+    @discardableResult
     static func sqlite(_ url: URL, _ query: String) throws -> String { try run("sqlite3", [url.path, query]).output }
 
     /// Runs `body` while the `sqlite3` command has run `sql` on a file and keeps it open.

@@ -35,12 +35,19 @@ typedef struct {
 /// Makes a file with the schema that Core Data gives the entity; `is_indexed` adds the fetch index on the title.
 int baseline_create(const char *_Nonnull path, int is_indexed);
 
+/// Makes a file with the schema that Core Data gives the entity with a uniqueness constraint on the title.
+int baseline_create_unique(const char *_Nonnull path);
+
 /// Opens with the pragmas of a store: WAL and synchronous=NORMAL.
 int baseline_open(const char *_Nonnull path, baseline_connection *_Nullable *_Nonnull connection);
 int baseline_close(baseline_connection *_Nullable connection);
 
 /// Inserts in transactions of `chunk` rows.
 int baseline_insert(baseline_connection *_Nonnull connection, const baseline_song *_Nonnull songs, size_t count,
+                    size_t chunk);
+
+/// As `baseline_insert`; a song whose title is there already is written over that row, which keeps its key.
+int baseline_upsert(baseline_connection *_Nonnull connection, const baseline_song *_Nonnull songs, size_t count,
                     size_t chunk);
 
 /// Reads all columns of all rows.

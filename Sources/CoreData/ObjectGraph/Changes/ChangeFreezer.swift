@@ -45,6 +45,7 @@ struct ChangeFreezer {
         for index in objects.indices where !isUntouched(objects, index, received[index], scope) { return false }
         groups = [Objects(scope: scope, inserted: objects)]
         changes.groups = [ChangeSet.Group(entity: scope.entity, store: scope.store, inserts: received)]
+        if !isForStores, scope.shape.hasConstraints { changes.groups[0].setSlots = objects.map(\.changedSlots) }
         return true
     }
 
@@ -115,16 +116,22 @@ struct ChangeFreezer {
         } else if isForStores, object.key < 0, !object.state.contains(.inserted) {
             // A trace of an object that was never saved and that a context above has dropped: no store knows it.
             guard !object.state.isDisjoint(with: .pending) else { return }
-            groups[group(of: object)].unchanged.append(object)
+            let group = group(of: object)
+            if object.state.contains(.deleted) { groups[group].deleted.append(object) } else { groups[group].unchanged.append(object) }
         } else if object.state.contains(.deleted) {
             let group = group(of: object)
             groups[group].deleted.append(object)
-            changes.groups[group].deletes.append(ChangeSet.Delete(key: object.key, base: object.committedRow))
+            changes.groups[group].deletes.append(
+                ChangeSet.Delete(key: object.key, base: object.committedRow, rowIsGone: object.state.contains(.rowGone))
+            )
         } else if object.state.contains(.inserted) {
             let group = group(of: object)
             groups[group].inserted.append(object)
             if object.state.contains(.sharedRow), isForStores, isIncomplete(object) { replaceRow(object) }
             changes.groups[group].inserts.append(ChangeSet.Insert(row: object.currentRow, key: object.key))
+            if !isForStores, object.scopeReference._withUnsafeGuaranteedRef({ $0.shape.hasConstraints }) {
+                changes.groups[group].setSlots.append(object.changedSlots)
+            }
         } else if object.state.contains(.updated) {
             freezeUpdate(object)
         }
@@ -180,6 +187,7 @@ struct ChangeFreezer {
 extension ChangeFreezer {
     private mutating func noteToManys(of object: NSManagedObject) {
         guard object.state.contains(.extras) else { return }
+        if !isForStores { noteTransients(of: object) }
         object.forEachChangedToMany { index, contents in
             let link = object.toManyLink(index)
             // Positions need all members: they were forgotten since, by a refresh.
@@ -187,6 +195,12 @@ extension ChangeFreezer {
             if link.isOrdered, !object.state.contains(.deleted) { noteOrder(of: object, contents) }
             if link.writesLinks { noteLinks(object, object.scope.shape.toManys[index], contents) }
         }
+    }
+
+    private mutating func noteTransients(of object: NSManagedObject) {
+        guard let extras = object.existingExtras, !extras.changedTransients.isEmpty, !object.state.contains(.deleted) else { return }
+        let values = extras.transients.filter { extras.changedTransients.contains($0.key) }
+        changes.transients.append(ChangeSet.TransientChange(object: object.rowReference, values: values))
     }
 
     private mutating func noteOrder(of owner: NSManagedObject, _ contents: ToManyContents) {
@@ -227,21 +241,13 @@ extension ChangeFreezer {
     /// Gives new positions to the members that need one: in their own rows where those are written anyway, else beside them.
     private mutating func assignPositions(of owner: NSManagedObject, _ contents: ToManyContents) {
         guard let members = contents.members else { return append(contents.added, owner, contents.index) }
-        let known = contents.positions
-        let positions = known.map { known in OrderKeys.positions(for: members.array.map { known[$0] }) }
         let slots = slots(of: members, owner, contents.index)
         var beside: [(member: RowReference, position: Int64)] = []
-        var index = 0
-        members.forEach { member in
-            let position = positions?[index] ?? OrderKeys.position(ofNew: index)
-            index += 1
+        contents.assignPositions { member, position, isSaved in
             // A row that is written anyway says its position, even the one it had: setting its owner has erased that.
             if let slots, Self.writePosition(position, to: member, slots) { return }
-            if let known, known[member] == position { return }
-            beside.append((member.rowReference, position))
+            if !isSaved { beside.append((member.rowReference, position)) }
         }
-        // Known positions only once they are written: this save may fail, or need another round.
-        contents.willSave(at: positions.map { MemberPositions(members.array, at: $0) })
         guard !beside.isEmpty else { return }
         let relationship = owner.scope.shape.toManys[contents.index]
         changes.positions.append(ChangeSet.PositionChange(relationship: relationship, owner: owner.rowReference, positions: beside))

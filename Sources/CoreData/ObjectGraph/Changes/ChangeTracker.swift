@@ -2,9 +2,10 @@ import Foundation
 
 /// The objects of a context with unsaved changes, and those that changed in the current event.
 ///
-/// Holds them strongly. An object is in each list at most once; what a save does with it stands in its state.
+/// Holds them strongly. An object is in each list at most once; what a save does with it, and what happened to it in the event, stands in its
+/// state.
 final class ChangeTracker {
-    /// Objects with changes, in the order of their first change. May hold objects that have none any more.
+    /// Objects with changes, in the order of their first change. May hold objects that have none any more, but not more than half.
     @exclusivity(unchecked) private(set) var objects: ContiguousArray<NSManagedObject> = []
     /// Those from here on had their first change in the current event.
     @exclusivity(unchecked) private var eventStart = 0
@@ -16,18 +17,31 @@ final class ChangeTracker {
     @exclusivity(unchecked) var propagationFailure: (any Error)?
     @exclusivity(unchecked) private var deletedInsertions: [NSManagedObject] = []
     /// Objects whose values were replaced from the store in the current event.
-    @exclusivity(unchecked) private(set) var refreshed: ContiguousArray<NSManagedObject> = []
+    @exclusivity(unchecked) private var refreshed: ContiguousArray<NSManagedObject> = []
     /// Objects that others inserted and that were merged in the current event.
-    @exclusivity(unchecked) private(set) var arrived: ContiguousArray<NSManagedObject> = []
+    @exclusivity(unchecked) private var arrived: ContiguousArray<NSManagedObject> = []
     /// Told of the first change of an event: for a main-queue context, whose events may end with the turn.
     @exclusivity(unchecked) var turn: MainTurn?
     /// The rows of the first objects in the list, as a child has handed them over: a save passes them on where nothing has changed since.
     @exclusivity(unchecked) private(set) var received: ContiguousArray<ChangeSet.Insert> = []
+    /// The ordered set of a relationship that a program asked for last: it may ask again.
+    var latestOrderedSet: MutableOrderedSetProxy?
+    /// The ordered sets through which relationships were changed.
+    private var orderedSets: [MutableOrderedSetProxy] = []
     /// How many objects have something for the next save.
     @exclusivity(unchecked) private(set) var pendingCount = 0
+    /// Unchanged objects that the next save checks for conflicts.
+    @exclusivity(unchecked) private(set) var locked: [NSManagedObject] = []
+    /// What the latest event said, where that was of all unsaved changes and nothing has happened since.
+    @exclusivity(unchecked) private(set) var whole: ChangedObjects?
+    /// What is being announced, innermost last: an observer may begin, and end, an event of its own.
+    @exclusivity(unchecked) var announced: [ChangedObjects] = []
 
     /// Whether an object changed since pending changes were last processed.
     @inline(__always) var hasTouched: Bool { eventStart < objects.count || !retouched.isEmpty }
+
+    /// Whether there is something to announce.
+    var hasNews: Bool { hasTouched || !refreshed.isEmpty || !arrived.isEmpty }
 
     /// Objects that changed since pending changes were last processed.
     var touched: ContiguousArray<NSManagedObject> {
@@ -43,7 +57,7 @@ final class ChangeTracker {
     }
 
     func noteInsertion(of object: NSManagedObject) {
-        mark(object, as: .inserted)
+        mark(object, as: [.inserted, .insertedNow])
         touch(object)
     }
 
@@ -51,62 +65,91 @@ final class ChangeTracker {
     ///
     /// - Precondition: nothing has been noted of any of the objects.
     func noteInsertions(of new: ContiguousArray<NSManagedObject>, as inserts: ContiguousArray<ChangeSet.Insert>) {
-        new.forEachBorrowed { $0.state.formUnion([.inserted, .listed, .touched]) }
+        new.forEachBorrowed { $0.state.formUnion([.inserted, .insertedNow, .listed, .touched, .noted]) }
         pendingCount += new.count
-        if !hasTouched { turn?.changesBegan() }
+        if !hasTouched { beginEvent() }
         // Into an empty list nothing is copied.
         if objects.isEmpty { (objects, received) = (new, inserts) } else { objects += new }
     }
 
     func noteDeletion(of object: NSManagedObject) {
         if object.state.contains(.inserted) { deletedInsertions.append(object) }
-        mark(object, as: .deleted)
+        mark(object, as: [.deleted, .deletedNow])
         unpropagated.append(object)
         touch(object)
     }
 
+    /// A delete is taken back: who was told of it is told that the object is there again.
+    func noteReturn(of object: NSManagedObject) {
+        let (wasInserted, isUntold) = (object.state.contains(.inserted), object.state.contains(.deletedNow))
+        forget(object)
+        if wasInserted { noteInsertion(of: object) } else { noteChange(of: object) }
+        if isUntold { object.state.remove(.deletedNow) } else { object.state.insert(.insertedNow) }
+    }
+
     @inline(__always) private func mark(_ object: NSManagedObject, as change: ObjectState) {
         if object.state.isDisjoint(with: .pending) { pendingCount += 1 }
-        object.state.insert(change)
+        object.state.formUnion(change)
         if object.state.contains(.listed) { return }
-        if !hasTouched { turn?.changesBegan() }
+        if !hasTouched { beginEvent() }
         object.state.insert(.listed)
         objects.append(object)
-        if !object.state.contains(.touched) { begin(object) }
+        if object.state.contains(.touched) { object.state.insert(.noted) } else { begin(object) }
+    }
+
+    /// The first change since the last event ended.
+    private func beginEvent() {
+        whole = nil
+        turn?.changesBegan()
     }
 
     /// The current event concerns the object.
     @inline(__always) private func begin(_ object: NSManagedObject) {
-        object.state.insert(.touched)
+        object.state.formUnion([.touched, .noted])
         object.beginEvent()
     }
 
     @inline(__always) private func touch(_ object: NSManagedObject) {
-        if object.state.contains(.touched) { return }
-        if !hasTouched { turn?.changesBegan() }
+        if object.state.contains(.touched) { return object.state.formUnion(.noted) }
+        if !hasTouched { beginEvent() }
         retouched.append(object)
         begin(object)
     }
 
     /// An object's values were replaced from the store.
     func noteRefresh(of object: NSManagedObject) {
-        if refreshed.isEmpty { turn?.changesBegan() }
+        if !hasNews { beginEvent() }
         refreshed.append(object)
     }
 
-    /// An object that was never saved went: whoever knew it is told at the end of the event.
-    func noteDisappearance(of object: NSManagedObject) { touch(object) }
+    /// An object went without a delete that is to be saved: whoever knew it is told at the end of the event.
+    func noteDisappearance(of object: NSManagedObject) {
+        touch(object)
+        object.state.insert(.deletedNow)
+    }
 
     /// An object that others saved came into the context: whoever observes is told at the end of the event.
     func noteArrival(of object: NSManagedObject) {
-        if arrived.isEmpty { turn?.changesBegan() }
+        if !hasNews { beginEvent() }
         arrived.append(object)
+    }
+
+    /// The object takes part in the next save's search for conflicts.
+    func noteLock(of object: NSManagedObject) {
+        object.state.insert(.locked)
+        locked.append(object)
+    }
+
+    func unlockAll() {
+        for object in locked { object.state.remove(.locked) }
+        locked = []
     }
 
     /// The object has nothing for the next save any more.
     func forget(_ object: NSManagedObject) {
         if !object.state.isDisjoint(with: .pending) { pendingCount -= 1 }
-        object.state.subtract([.inserted, .updated, .deleted, .propagated])
+        whole = nil
+        object.state.subtract(.unsaved.union(.noted))
     }
 
     /// The objects that were deleted before they were ever saved.
@@ -115,31 +158,54 @@ final class ChangeTracker {
         return deletedInsertions
     }
 
-    /// Ends the event: its objects, which then count as untouched.
-    func endEvent() -> Event {
-        let event = Event(touched: touched, refreshed: refreshed, arrived: arrived)
-        event.touched.forEachBorrowed { $0.state.remove(.touched) }
+    /// Ends the event, whose objects then count as untouched: what it says of them.
+    func endEvent() -> ChangedObjects {
+        let touched = touched
+        var event = ChangedObjects(touched)
+        let isWhole = eventStart == 0 && retouched.isEmpty && event.count == objects.count
+        whole = isWhole ? event : nil
+        touched.forEachBorrowed { $0.state.subtract(.ofEvent) }
+        event.inserted.formUnion(arrived)
+        event.refreshed = Set(refreshed)
         (retouched, refreshed, arrived) = ([], [], [])
+        dropSettled()
         eventStart = objects.count
         return event
     }
 
-    /// Objects that an event concerns.
-    struct Event {
-        let touched: ContiguousArray<NSManagedObject>
-        let refreshed: ContiguousArray<NSManagedObject>
-        let arrived: ContiguousArray<NSManagedObject>
+    /// Objects that have nothing to save any more leave the list, once they are more than half of it.
+    private func dropSettled() {
+        guard (objects.count - pendingCount) * 2 > objects.count else { return }
+        let (all, first) = (objects, pendingCount)
+        (objects, received) = ([], [])
+        objects.reserveCapacity(first)
+        all.forEachBorrowed { object in
+            if object.state.isDisjoint(with: .pending) { object.state.remove(.listed) } else { objects.append(object) }
+        }
     }
 
     /// Forgets all objects; their states are the caller's to set.
     func removeAll() {
         objects.forEachBorrowed { $0.state.remove(.listed) }
-        touched.forEachBorrowed { $0.state.remove(.touched) }
+        touched.forEachBorrowed { $0.state.subtract(.ofEvent) }
         (objects, retouched, unpropagated, refreshed, arrived, deletedInsertions) = ([], [], [], [], [], [])
         eventStart = 0
         propagationFailure = nil
         received = []
         pendingCount = 0
+        whole = nil
+        letOrderedSetsGo()
+    }
+
+    /// Keeps an ordered set until the next save: making it anew costs more the more is in it.
+    func keep(_ set: MutableOrderedSetProxy) {
+        set.isKept = true
+        orderedSets.append(set)
+    }
+
+    private func letOrderedSetsGo() {
+        for set in orderedSets { set.isKept = false }
+        (orderedSets, latestOrderedSet) = ([], nil)
     }
 
     /// The objects in one of the states, each once.

@@ -16,6 +16,7 @@ struct DeletePropagation {
             var groups: [ObjectIdentifier: [NSManagedObject]] = [:]
             wave.forEachBorrowed { object in
                 guard object.state.intersection([.deleted, .propagated]) == .deleted else { return }
+                if object.state.contains(.rowGone) { return runWhereKnown(object) }
                 object.state.insert(.propagated)
                 object.scopeReference._withUnsafeGuaranteedRef { scope in
                     if scope.propagatesDeletes { groups[ObjectIdentifier(scope), default: []].append(object) }
@@ -43,6 +44,40 @@ struct DeletePropagation {
         }
         guard !object.state.contains(.rowless) else { return }
         do { try propagateToOnes([object], shape) } catch { postpone([object], error) }
+    }
+
+    /// Carries the delete of an object whose row is gone to those that refer to it here. What a store knew of it, whoever deleted the row has
+    /// seen to; what this context has read may be out of date.
+    private func runWhereKnown(_ object: NSManagedObject) {
+        object.state.insert(.propagated)
+        forEachKnownTarget(of: object) { relationship, targets in
+            let stillThere = targets.filter { target in relationship.inverse.map { target.isLinked(to: object, along: $0) } ?? true }
+            apply(relationship, to: stillThere, of: object)
+            // Whatever the rule: what has been read must not show an object that is gone.
+            guard let index = relationship.inverse?.toManyIndex else { return }
+            for target in stillThere { target.existingContents(index)?.remove(object) }
+        }
+    }
+
+    /// Takes an object that was never saved out of all relationships, whatever their delete rules.
+    func withdraw(_ object: NSManagedObject) {
+        forEachKnownTarget(of: object) { relationship, targets in
+            guard let inverse = relationship.inverse else { return }
+            for target in targets { target.unlink(object, along: inverse) }
+        }
+    }
+
+    private func forEachKnownTarget(of object: NSManagedObject, _ body: (NSRelationshipDescription, [NSManagedObject]) -> Void) {
+        let shape = object.scope.shape
+        for (index, relationship) in shape.toManys.enumerated() {
+            guard let contents = object.existingContents(index) else { continue }
+            body(relationship, contents.members?.array ?? contents.added.array)
+        }
+        guard !object.state.contains(.rowless) else { return }
+        for case let (slot, relationship?) in shape.toOnes.enumerated() {
+            guard let reference = object.currentRow.reference(slot), let target = context.registeredObject(for: reference) else { continue }
+            body(relationship, [target])
+        }
     }
 
     private func propagate(_ objects: [NSManagedObject]) throws {
@@ -77,7 +112,7 @@ struct DeletePropagation {
         case .nullifyDeleteRule:
             guard let inverse = relationship.inverse else { return }
             // An object that was never saved leaves nothing that even a deleted one could refer to.
-            for target in targets where !target.state.contains(.deleted) || object.state.contains(.inserted) {
+            for target in targets where !target.state.contains(.deleted) || !object.state.isDisjoint(with: [.inserted, .rowGone]) {
                 target.unlink(object, along: inverse)
             }
         // Deny is a matter of validation: at the save, by which time the other end may be deleted too.

@@ -21,9 +21,13 @@ struct ChangeReception {
     mutating func run() throws {
         try checkUnsaved()
         for group in changes.groups {
-            if !group.inserts.isEmpty { take(group.inserts, context.registry.scope(of: group.entity, store: group.store)) }
+            if !group.inserts.isEmpty {
+                take(group.inserts, context.registry.scope(of: group.entity, store: group.store))
+                noteSetSlots(of: group)
+            }
         }
         for group in changes.groups { for update in group.updates { take(update, group) } }
+        for change in changes.transients { take(change) }
         for order in changes.orders where !order.isWhole { append(order) }
         for (object, slot, old) in relinked { relink(object, slot, from: old) }
         for link in changes.links { take(link) }
@@ -41,10 +45,11 @@ struct ChangeReception {
         let hasDropped = context.identityMap.forwardingTable.hasDroppedInsertions
         for group in changes.groups {
             for update in group.updates where update.key < 0 || (hasDropped && update.base?.version == 0) {
-                guard try isGone(reference(update.key, group)) else { continue }
+                let reference = reference(update.key, group)
+                guard context.replacement(of: reference) == nil, try isGone(reference) else { continue }
                 conflicts.append(
                     RowConflict(
-                        reference: reference(update.key, group),
+                        reference: reference,
                         current: nil,
                         currentVersion: 0,
                         baseVersion: update.row.version,
@@ -98,11 +103,19 @@ extension ChangeReception {
         noteReferences(object, object.scope.shape.layout.referenceSlots)
     }
 
+    /// So that a merge policy above knows what the program has set.
+    private func noteSetSlots(of group: ChangeSet.Group) {
+        guard !group.setSlots.isEmpty else { return }
+        let identity = context.registry.scope(of: group.entity, store: group.store).identity
+        for (insert, slots) in zip(group.inserts, group.setSlots) { identity?.object(insert.key)?.setChangedSlots(slots) }
+    }
+
     private mutating func noteReferences(_ object: NSManagedObject, _ slots: UnsafeBufferPointer<Int>) {
         for slot in slots where !EntityLayout.isNull(object.row, slot) { relinked.append((object, slot, nil)) }
     }
 
     private mutating func take(_ update: ChangeSet.Update, _ group: ChangeSet.Group) {
+        if let survivor = context.replacement(of: reference(update.key, group)) { return give(update, to: context.object(for: survivor)) }
         let object = context.object(for: reference(update.key, group))
         guard !object.state.contains(.deleted) else { return }
         guard let base = update.base ?? (object.state.contains(.inserted) ? object.currentRow : nil) else { return object.noteChange() }
@@ -111,6 +124,18 @@ extension ChangeReception {
         let references = update.slots.filter(object.scope.shape.layout.referenceSlots)
         let before = references.map { object.currentRow.reference($0) }
         if object.currentRow === base { adopt(update.row, object) } else { merge(update, object) }
+        object.setChangedSlots(object.changedSlots.union(update.slots))
+        object.noteChange()
+        for (slot, old) in zip(references, before) { relinked.append((object, slot, old)) }
+    }
+
+    /// The child's object was merged into this one, and the child does not know it yet.
+    private mutating func give(_ update: ChangeSet.Update, to object: NSManagedObject) {
+        if object.isFault { object.fire() }
+        guard object.state.isDisjoint(with: [.deleted, .inaccessible]), object.scope.shape.layout === update.row.layout else { return }
+        let references = update.slots.filter(object.scope.shape.layout.referenceSlots)
+        let before = references.map { object.currentRow.reference($0) }
+        merge(update, object)
         object.setChangedSlots(object.changedSlots.union(update.slots))
         object.noteChange()
         for (slot, old) in zip(references, before) { relinked.append((object, slot, old)) }
@@ -156,6 +181,10 @@ extension ChangeReception {
 
     /// The inverses of a to-one relationship that a child has set.
     private func relink(_ object: NSManagedObject, _ slot: Int, from old: RowReference?) {
+        if let survivor = object.reference(slot).map(context.forwarded).flatMap(context.replacement) {
+            object.writeTarget(context.object(for: survivor), slot)
+            context.policyCorrections.updated.append(object.rowReference)
+        }
         guard let inverse = object.scope.shape.toOnes[slot]?.inverse else { return }
         let new = object.reference(slot).map(context.forwarded)
         let old = old.map(context.forwarded)
@@ -187,7 +216,10 @@ extension ChangeReception {
     }
 
     private func members(_ references: [RowReference]) -> [NSManagedObject] {
-        references.compactMap { existing(context.forwarded($0)) }
+        references.compactMap { reference in
+            let reference = context.forwarded(reference)
+            return existing(context.replacement(of: reference) ?? reference)
+        }
     }
 
     private func owner(_ reference: RowReference, _ relationship: NSRelationshipDescription) -> (NSManagedObject, Int)? {
@@ -195,6 +227,13 @@ extension ChangeReception {
             case .toMany(let index, _)? = owner.scope.shape.places[relationship.name]
         else { return nil }
         return (owner, index)
+    }
+
+    private func take(_ change: ChangeSet.TransientChange) {
+        guard let object = existing(context.forwarded(change.object)), !object.state.contains(.deleted) else { return }
+        if object.isFault { object.fire() }
+        for (key, value) in change.values { object.setTransient(value, key) }
+        object.noteChange()
     }
 
     private func take(_ link: ChangeSet.LinkChange) {
@@ -226,11 +265,13 @@ extension ChangeReception {
     /// was saved anew since the child read it, others may refer to it whom nobody asked: the topmost context looks.
     private func take(_ delete: ChangeSet.Delete, _ group: ChangeSet.Group) {
         let reference = reference(delete.key, group)
+        // Neither a store nor this context has it.
+        if delete.rowIsGone, context.registeredObject(for: reference) == nil { return }
         guard let object = existing(reference), !object.state.contains(.deleted) else { return }
+        if delete.rowIsGone { return context.vanish(object, .deleteElsewhere) }
         if let base = delete.base { prepare(object, base) }
         if object.isFault, !object.state.contains(.rowless) { object.fire() }
-        object.prepareForDeletion()
-        context.tracker.noteDeletion(of: object)
+        context.vanish(object, .delete)
         let isBehind = isBehind(delete.base, object)
         if isBehind, context.parentSource.isStoreSide { return }
         DeletePropagation(context: context).runWithoutReading(object)

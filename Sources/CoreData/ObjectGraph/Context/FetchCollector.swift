@@ -23,7 +23,7 @@ struct FetchCollector {
                 objects.append(object)
             } else {
                 // Somebody took the row for one of another entity; the row knows better.
-                if let object = found[offset] { context.unregister(object) }
+                if let object = found[offset] { context.vanish(object, .wrongEntity) }
                 let object = make(scope, run, index)
                 scope.identity?.insert(object)
                 objects.append(object)

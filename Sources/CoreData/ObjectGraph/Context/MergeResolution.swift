@@ -12,9 +12,12 @@ struct MergeResolution {
         guard let context = object.registeredContext else { return }
         guard let current = conflict.currentRow else { return resolveMissingRow(context) }
         if object.state.contains(.deleted) { return resolveDeletion(current, context) }
-        context.rebase(object, onto: current, keeping: keptSlots(current))
+        let rollsBack = policy == .rollbackMergePolicyType
+        let kept = keptSlots(current)
+        // Nothing of it is saved any more.
+        if rollsBack { context.tracker.forget(object) }
+        context.update(object, to: current, keeping: kept, dropsRelationshipEdits: rollsBack, .mergePolicy)
         object.state.remove(.locked)
-        object.awake { $0.awake(fromSnapshotEvents: .mergePolicy) }
     }
 
     /// The changes that survive.
@@ -40,25 +43,17 @@ struct MergeResolution {
 
     /// The row was deleted by others: it comes back under its key, or the object goes.
     private func resolveMissingRow(_ context: NSManagedObjectContext) {
-        if object.state.contains(.deleted) {
-            context.tracker.forget(object)
-            context.unregister(object)
-        } else if objectWins, !object.state.contains(.rowless) {
+        if objectWins, object.state.isDisjoint(with: [.deleted, .rowless]) {
             context.resurrect(object)
         } else {
-            // What depends on it here goes too, and nothing refers to it any more.
-            context.tracker.noteDeletion(of: object)
-            DeletePropagation(context: context).runWithoutReading(object)
-            DeletePropagation(context: context).run()
-            context.tracker.forget(object)
-            context.unregister(object)
+            context.vanish(object, .missingRow)
         }
     }
 
     /// The object is deleted here and was changed by others: the delete stands, or it is taken back.
     private func resolveDeletion(_ current: Row, _ context: NSManagedObjectContext) {
-        context.rebase(object, onto: current, keeping: SlotMask())
         if !objectWins { context.tracker.forget(object) }
+        context.update(object, to: current, keeping: SlotMask(), .mergePolicy)
     }
 }
 
@@ -73,26 +68,36 @@ extension NSManagedObjectContext {
     }
 
     /// Turns a store's conflicts into the policy's, has it resolve them, and prepares the next round.
-    func resolve(_ conflicts: SaveConflicts, isLastRound: Bool) throws {
-        let list = conflicts.conflicts.compactMap { conflict in
+    ///
+    /// - Parameter objects: those of the save that met the conflicts.
+    func resolve(_ conflicts: SaveConflicts, _ objects: [ChangeFreezer.Objects], isLastRound: Bool) throws {
+        let outdated = conflicts.conflicts.compactMap { conflict in
             registeredObject(for: conflict.reference).map { NSMergeConflict(conflict, object: $0) }
         }
+        let duplicates = conflicts.breaches.map { NSConstraintConflict($0, objects, self) }
         guard let policy = mergePolicy as? NSMergePolicy else {
             misuse("mergePolicy takes an NSMergePolicy, not a \(type(of: mergePolicy)).")
         }
-        if isLastRound { throw NSMergePolicy.unresolved(list) }
-        try policy.resolve(mergeConflicts: list)
-        for conflict in list { settle(conflict) }
-        if hasHadChildren { changedByPolicy += list.map(\.sourceObject.rowReference) }
+        if isLastRound { throw outdated.isEmpty ? NSMergePolicy.unresolved(duplicates) : NSMergePolicy.unresolved(outdated) }
+        try policy.resolve(mergeConflicts: outdated as [Any] + duplicates as [Any])
+        for conflict in outdated { layOverCurrentRow(conflict) }
+        noteCorrections(outdated.map(\.sourceObject))
         processPendingChanges()
     }
 
+    /// What the policy has changed since the event began is not what child contexts believe to be saved.
+    private func noteCorrections(_ objects: [NSManagedObject]) {
+        guard hasHadChildren else { return }
+        policyCorrections.updated += objects.map(\.rowReference)
+        policyCorrections.updated += tracker.touched.lazy.filter { !$0.state.contains(.detached) }.map(\.rowReference)
+    }
+
     /// A policy of the user's own has set what it wants on the object: that goes on top of the current row.
-    private func settle(_ conflict: NSMergeConflict) {
+    private func layOverCurrentRow(_ conflict: NSMergeConflict) {
         let object = conflict.sourceObject
         guard let current = conflict.currentRow, object.registeredContext === self, let base = object.committedRow, base !== current,
             base.version != current.version
         else { return }
-        rebase(object, onto: current, keeping: object.changedSlots)
+        update(object, to: current, .mergePolicy)
     }
 }

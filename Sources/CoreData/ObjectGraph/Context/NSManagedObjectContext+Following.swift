@@ -33,8 +33,8 @@ extension NSManagedObjectContext: SaveFollower {
 
     /// A save is done: contexts that follow the coordinator, and the children, merge it.
     func tellFollowers(_ changes: ChangeSet, _ receipt: SaveReceipt, _ parent: any GraphParent) {
-        let resolved = changedByPolicy
-        changedByPolicy = []
+        let corrections = SavedReferences().corrected(by: policyCorrections)
+        policyCorrections = SavedReferences()
         let siblings = parent.isStoreSide ? persistentStoreCoordinator?.followers.withLock { $0.others(than: self) } ?? [] : []
         let children = childContexts
         guard !siblings.isEmpty || !children.isEmpty else { return }
@@ -42,13 +42,12 @@ extension NSManagedObjectContext: SaveFollower {
             let saved = SavedReferences(changes, receipt)
             for sibling in siblings { sibling.follow(saved) }
         }
-        let ours = children.contains(where: \.automaticallyMergesChangesFromParent) ? SavedReferences(changes, receipt) : nil
+        let followsSaves = children.contains(where: \.automaticallyMergesChangesFromParent)
+        let ours = followsSaves ? SavedReferences(changes, receipt).corrected(by: corrections) : nil
         for child in children {
             // What a policy changed here comes down whether or not the child asked to follow: it believes that its values were saved.
-            let saved =
-                child.automaticallyMergesChangesFromParent
-                ? ours : resolved.isEmpty ? nil : SavedReferences(updated: resolved, areCorrections: true)
-            if let saved { child.follow(saved) }
+            let saved = child.automaticallyMergesChangesFromParent ? ours : corrections
+            if let saved, !saved.isEmpty { child.follow(saved) }
         }
     }
 

@@ -10,6 +10,13 @@ extension NSManagedObjectContext {
         return identityMap.forwarding[reference.key] ?? identityMap.forwardingTable[reference.key] ?? reference
     }
 
+    /// The reference of what an object was merged into by a merge policy; nil where it was not.
+    func replacement(of reference: RowReference) -> RowReference? {
+        var survivor = identityMap.forwardingTable.replacement(of: reference).map(forwarded)
+        while let known = survivor, let next = identityMap.forwardingTable.replacement(of: known) { survivor = forwarded(next) }
+        return survivor
+    }
+
     /// Gives objects the permanent keys that they got in other contexts of the tree since this was last called.
     @inline(__always) func catchUp() {
         let map = identityMap

@@ -41,9 +41,9 @@ extension NSManagedObjectContext {
     /// An object that was deleted since the last save is taken back.
     private func reinsert(_ object: NSManagedObject) {
         guard object.state.contains(.deleted) else { return }
-        let wasInserted = object.state.contains(.inserted)
-        tracker.forget(object)
-        if wasInserted { tracker.noteInsertion(of: object) } else { tracker.noteChange(of: object) }
+        let rowIsGone = object.state.contains(.rowGone)
+        tracker.noteReturn(of: object)
+        if rowIsGone { resurrect(object) }
     }
 
     /// This context's entity for one that may come from another instance of the same model.
@@ -64,9 +64,7 @@ extension NSManagedObjectContext {
     public func delete(_ object: NSManagedObject) {
         checkQueue()
         precondition(object.registeredContext === self, "Only the context that an object is in can delete it.")
-        guard !object.state.contains(.deleted) else { return }
-        object.prepareForDeletion()
-        tracker.noteDeletion(of: object)
+        if !object.state.contains(.deleted) { vanish(object, .delete) }
     }
 
     /// Gives objects their permanent IDs before they are saved.

@@ -5,8 +5,10 @@ extension NSManagedObjectContext {
     /// Merges what another context saved, as its DidSave notification tells, or one that carries object IDs.
     ///
     /// Objects that are registered here take the newest values under their unsaved changes, which stay; inserted ones are registered;
-    /// deleted ones are deleted, also with unsaved changes, and need no save. Matched by ID: the other context's objects are not touched, and it
-    /// may be on another coordinator with the same file. Objects of stores that this context does not have are ignored. One statement per entity is run. Posts ObjectsDidChange, with what was merged
+    /// deleted ones are deleted here, also with unsaved changes: what refers to them follows by the delete rules, and they stay among the
+    /// `deletedObjects` until the next save, which has nothing to write for them. Matched by ID: the other context's objects are not touched, and
+    /// it may be on another coordinator with the same file. Objects of stores that this context does not have are ignored. One statement per entity is run.
+    /// Posts ObjectsDidChange, with what was merged
     /// under `NSRefreshedObjectsKey`, and `NSManagedObjectContextDidMergeChangesObjectIDs`.
     ///
     /// > Concurrency: called on this context's queue, or anywhere for a context that is not in use meanwhile.
@@ -38,8 +40,9 @@ extension NSManagedObjectContext {
         let updated = mergeUpdates(saved.updated)
         let inserted = saved.inserted.map(object(for:))
         for object in inserted where object.state.isDisjoint(with: .pending) { tracker.noteArrival(of: object) }
+        for replacement in saved.replaced { replace(replacement) }
         let deleted = saved.deleted.compactMap(registeredObject(for:))
-        for object in deleted { mergeDelete(of: object) }
+        for object in deleted { vanish(object, .deleteElsewhere) }
         processPendingChanges()
         postMerge(inserted, updated, deleted)
         for child in childContexts where saved.areCorrections || child.automaticallyMergesChangesFromParent { child.follow(saved) }
@@ -51,7 +54,7 @@ extension NSManagedObjectContext {
         for group in Dictionary(grouping: objects, by: { ObjectIdentifier($0.scope) }).values {
             do {
                 for (object, row) in zip(group, try parentSource.rows(for: group.map(\.rowReference))) {
-                    if let row { mergeUpdate(of: object, row) }
+                    if let row { update(object, to: row, .refresh) }
                 }
             } catch {
                 // Nobody to throw to: the objects keep what they have, and a save finds the conflict.
@@ -61,45 +64,23 @@ extension NSManagedObjectContext {
         return objects
     }
 
-    private func mergeUpdate(of object: NSManagedObject, _ newest: Row) {
-        guard newest.layout === object.scope.shape.layout else { return }
-        if object.state.contains(.rowless) || object.isFault {
-            if object.state.isDisjoint(with: .pending) { adopt(newest, object) }
-        } else {
-            rebase(object, onto: newest, keeping: object.changedSlots)
-            object.awake { $0.awake(fromSnapshotEvents: .refresh) }
-        }
-        forgetStoredMembers(object)
-        tracker.noteRefresh(of: object)
-    }
-
-    /// The row is gone, and nothing is left to be saved.
-    private func mergeDelete(of object: NSManagedObject) {
-        object.withdrawFromRealizedRelationships()
-        tracker.noteDisappearance(of: object)
-        tracker.forget(object)
-        unregister(object)
+    /// An object that this context believes to be saved was merged into another one, and what is saved refers to that one already.
+    private func replace(_ replacement: SavedReferences.Replacement) {
+        guard let lost = registeredObject(for: replacement.lost) else { return }
+        let survivor = object(for: replacement.survivor)
+        // What was changed since then is for the survivor.
+        if lost.state.intersection(.pending) == .updated { lost.giveAttributes(lost.changedSlots, to: survivor) }
+        RelationshipTransfer(from: lost, to: survivor).moveUnsaved()
+        vanish(lost, .replaced)
     }
 
     private func postMerge(_ inserted: [NSManagedObject], _ updated: [NSManagedObject], _ deleted: [NSManagedObject]) {
         var sets: [NotificationKey: Any] = [:]
         sets[.insertedObjectIDs] = Self.ids(inserted)
         sets[.updatedObjectIDs] = Self.ids(updated)
+        sets[.refreshedObjectIDs] = Self.ids(updated)
         sets[.deletedObjectIDs] = Self.ids(deleted)
         post(.NSManagedObjectContextDidMergeChangesObjectIDs, sets)
-    }
-}
-
-extension NSManagedObject {
-    /// Takes a deleted object out of the relationships that have been read, which changes nothing that is to be saved.
-    final func withdrawFromRealizedRelationships() {
-        guard !state.contains(.rowless) else { return }
-        for (slot, relationship) in scope.shape.toOnes.enumerated() {
-            guard let index = relationship?.inverse?.toManyIndex, let reference = currentRow.reference(slot),
-                let owner = registeredContext?.registeredObject(for: reference)
-            else { continue }
-            owner.existingContents(index)?.forget(self)
-        }
     }
 }
 

@@ -8,7 +8,7 @@ extension NSManagedObjectContext {
         queue.async { self.event(block) }
     }
 
-    /// Runs a block on the context's queue and waits for it. Ends an event.
+    /// Runs a block on the context's queue and waits for it. The event goes on: `perform`, a save or a fetch ends it, or the main queue's turn.
     ///
     /// On the queue already, the block runs at once, to any depth. Where nobody has a private queue, it runs on the calling thread.
     /// Otherwise the thread waits for its turn; if those it waits for come to wait for it, it runs their blocks meanwhile, so contexts may
@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
     /// > Concurrency: may be called from anywhere. For a main-queue context, the main queue has to be running.
     /// - Throws: what the block throws.
     @discardableResult public func performAndWait<Result>(_ block: () throws -> Result) rethrows -> Result {
-        try queue.sync { try event(block) }
+        try queue.sync(block)
     }
 
     /// Runs a block on the context's queue and gives its result, without blocking the caller's thread. Ends an event.
@@ -53,7 +53,11 @@ extension NSManagedObjectContext {
     private static func mayBlock(_ isolation: (any Actor)?) -> Bool { isolation == nil && !MainQueue.isCurrent }
 
     private func event<Result>(_ block: () throws -> Result) rethrows -> Result {
-        defer { if !isSaving { processPendingChanges() } }
+        tracker.turn?.blockBegins()
+        defer {
+            if !isSaving { processPendingChanges() }
+            tracker.turn?.blockEnds(hasNews: tracker.hasNews)
+        }
         return try block()
     }
 

@@ -4,18 +4,26 @@ extension NSManagedObjectContext {
     /// Brings an object up to date with its row.
     ///
     /// With `mergeChanges`, its unsaved changes are laid over the newest row and stay unsaved. Without, they are lost and the object becomes a
-    /// fault. The newest row is the one in the row cache; nothing is read before the object is used.
+    /// fault. The newest row is the one in the row cache; nothing is read before the object is used. What was never saved is lost with its
+    /// values: a fault without a row. A delete stays.
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkQueue()
-        guard object.registeredContext === self, !object.state.contains(.inserted) else { return }
+        guard object.registeredContext === self else { return }
         if flag { refreshMerging(object) } else { refreshToFault(object) }
     }
 
     private func refreshToFault(_ object: NSManagedObject) {
-        tracker.forget(object)
-        object.turnIntoFault()
-        takeNewestCachedRow(object)
-        noteRefresh(object)
+        switch object.state.intersection([.inserted, .deleted]) {
+        case .inserted: giveUpInsertion(of: object)
+        case .deleted: object.turnIntoFault(keepsRelationshipEdits: true)
+        case []:
+            tracker.forget(object)
+            object.turnIntoFault()
+            takeNewestCachedRow(object)
+        // It goes without a trace when the event ends.
+        default: return
+        }
+        tracker.noteRefresh(of: object)
     }
 
     /// A fault keeps its row only as long as the cache knows none that is newer. It holds its row in the cache, so that one which is not there
@@ -27,32 +35,38 @@ extension NSManagedObjectContext {
 
     private func refreshMerging(_ object: NSManagedObject) {
         // A delete stays measured against what it was decided on: others may have put something under the object since.
-        guard !object.state.contains(.deleted) else { return }
+        guard object.state.isDisjoint(with: [.inserted, .deleted]) else { return }
         if object.isFault {
             // It may have been put into, or taken out of, relationships nevertheless.
-            if object.changedSlots.isEmpty, !object.state.contains(.inserted) { takeNewestCachedRow(object) }
+            if object.changedSlots.isEmpty { takeNewestCachedRow(object) }
             return
         }
         do {
-            guard let newest = try parentSource.row(for: object.rowReference) else { return }
-            rebase(object, onto: newest, keeping: object.changedSlots)
-            forgetStoredMembers(object)
+            if let newest = try parentSource.row(for: object.rowReference) { update(object, to: newest, .refresh) }
         } catch {
-            return logFailure("refreshing \(object.objectID)", error)
+            logFailure("refreshing \(object.objectID)", error)
         }
-        object.awake { $0.awake(fromSnapshotEvents: .refresh) }
-        noteRefresh(object)
     }
 
-    /// To-many relationships are read again when they are next used, under their unsaved changes, and fetched properties are fetched again.
-    func forgetStoredMembers(_ object: NSManagedObject) {
-        object.existingExtras?.forgetStoredMembers()
+    /// The one way to come up to date with a row: the object's values become the row's but for `slots`, by default those with unsaved changes,
+    /// which keep what the object has. To-many relationships and fetched properties are read again when they are next used, under their
+    /// unsaved changes. A fault stays one.
+    func update(
+        _ object: NSManagedObject,
+        to newest: Row,
+        keeping slots: SlotMask? = nil,
+        dropsRelationshipEdits: Bool = false,
+        _ event: NSSnapshotEventType
+    ) {
+        guard newest.layout === object.scope.shape.layout else { return }
+        let isFault = object.state.contains(.fault)
+        rebase(object, onto: newest, keeping: slots ?? object.changedSlots)
+        if dropsRelationshipEdits { object.dropToManyEdits() } else { object.existingExtras?.forgetStoredMembers() }
+        if !isFault { object.awake { $0.awake(fromSnapshotEvents: event) } }
+        tracker.noteRefresh(of: object)
     }
 
-    private func noteRefresh(_ object: NSManagedObject) { tracker.noteRefresh(of: object) }
-
-    /// Puts an object on another base row: its values become that row's but for `slots`, which keep what the object has.
-    func rebase(_ object: NSManagedObject, onto base: Row, keeping slots: SlotMask) {
+    private func rebase(_ object: NSManagedObject, onto base: Row, keeping slots: SlotMask) {
         let current = object.currentRow
         if slots.isEmpty {
             adopt(base, object)
@@ -79,64 +93,53 @@ extension NSManagedObjectContext {
         checkQueue()
         guard object.registeredContext === self, object.key > 0 else { return }
         if object.isFault { object.fire() }
-        object.state.insert(.locked)
-        lockedObjects.append(object)
+        tracker.noteLock(of: object)
     }
 
     /// Drops all unsaved changes: inserted objects go, deleted ones come back, changed ones have their last saved values. Reads nothing.
+    ///
+    /// One that others have deleted comes back as a fault, which may find its row again.
     public func rollback() {
         checkQueue()
         let objects = tracker.objects.filter { !$0.state.isDisjoint(with: .pending) }
-        noteDroppedInsertions(objects)
+        let inserted = objects.filter { $0.state.contains(.inserted) }
+        let others = objects.filter { !$0.state.contains(.inserted) }
+        for object in inserted { vanish(object, .insertionDropped) }
+        for object in others { rollBack(object) }
         tracker.removeAll()
-        for object in objects { rollBack(object) }
-        unlockObjects()
-        for object in objects {
-            if object.state.contains(.detached) { tracker.noteDisappearance(of: object) } else { noteRefresh(object) }
-        }
+        tracker.unlockAll()
+        for object in inserted { tracker.noteDisappearance(of: object) }
+        for object in others { tracker.noteRefresh(of: object) }
         processPendingChanges()
-        latestSets = ([], [], [])
     }
 
     private func rollBack(_ object: NSManagedObject) {
-        let wasInserted = object.state.contains(.inserted)
-        object.state.subtract([.inserted, .updated, .deleted, .propagated])
-        if wasInserted { return unregister(object) }
+        let rowIsGone = object.state.contains(.rowGone)
         if !object.state.contains(.rowless), let base = object.committedRow { adopt(base, object) }
+        tracker.forget(object)
         object.setChangedSlots(SlotMask())
         object.existingExtras?.forgetObjects()
+        guard !rowIsGone else {
+            object.turnIntoFault()
+            object.state.remove(.inaccessible)
+            return object.forgetRow()
+        }
         object.awake { $0.awake(fromSnapshotEvents: .rollback) }
     }
 
-    /// Forgets every object and every unsaved change. Objects that somebody still holds are in no context any more.
+    /// Forgets every object and every unsaved change. Objects that somebody still holds are faults, and in no context any more.
     public func reset() {
         checkQueue()
         let objects = registry.objects
         let pending = tracker.objects
-        noteDroppedInsertions(pending)
         let ids = objects.map(\.objectID)
+        for object in objects { vanish(object, .reset) }
         tracker.removeAll()
-        unlockObjects()
-        for object in objects {
-            object.state.subtract([.inserted, .updated, .deleted, .propagated])
-            object.existingExtras?.forgetObjects()
-            unregister(object)
-        }
+        tracker.unlockAll()
         identityMap.retained = []
         identityMap.forwarding = KeyForwarding()
         identityMap.awaited.removeAll()
-        latestSets = ([], [], [])
         withExtendedLifetime(pending) {}
         post(.NSManagedObjectContextObjectsDidChange, [.invalidatedAllObjects: ids])
-    }
-
-    /// What was never saved is gone: a child may take it for saved.
-    func noteDroppedInsertions(_ objects: some Sequence<NSManagedObject>) {
-        if hasHadChildren, objects.contains(where: { $0.state.contains(.inserted) }) { identityMap.forwardingTable.noteDroppedInsertions() }
-    }
-
-    func unlockObjects() {
-        for object in lockedObjects { object.state.remove(.locked) }
-        lockedObjects = []
     }
 }

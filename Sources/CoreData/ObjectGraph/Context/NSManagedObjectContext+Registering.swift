@@ -119,26 +119,18 @@ extension NSManagedObjectContext {
     func fill(_ object: NSManagedObject) throws {
         catchUp()
         if !object.isForeign, let row = try parentSource.row(for: object.rowReference) {
-            guard row.layout === object.scope.shape.layout else { return disown(object) }
+            guard row.layout === object.scope.shape.layout else {
+                object.fillEmpty()
+                return vanish(object, .wrongEntity)
+            }
             return adopt(row, object)
         }
         object.fillEmpty()
         if shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil) {
-            markInaccessible(object)
+            vanish(object, .missingRow)
         } else {
             misuse("The row of \(object.objectID) is gone, and shouldDeleteInaccessibleFaults is false.")
         }
-    }
-
-    /// The row is of another entity than somebody took it for: it is not this object's.
-    private func disown(_ object: NSManagedObject) {
-        object.fillEmpty()
-        unregister(object)
-    }
-
-    /// The row is gone: the object counts as deleted, and a save has nothing to do for it.
-    private func markInaccessible(_ object: NSManagedObject) {
-        if !object.state.contains(.deleted) { tracker.noteDeletion(of: object) }
     }
 
     /// Reads a to-many relationship of several objects, with one statement. Where that fails it stays unread: the next access tries again.
@@ -167,9 +159,7 @@ extension NSManagedObjectContext {
                 member.state.isDisjoint(with: .pending) || contents.removed.contains(member)
                     || !isElsewhere(member, than: owner.key, along: relationship)
             }
-            contents.realize(members.map(\.object))
-            let positioned = members.filter { $0.position != nil }
-            if !positioned.isEmpty { contents.positions = MemberPositions(positioned.map(\.object), at: positioned.compactMap(\.position)) }
+            contents.realize(members.map(\.object), at: relationship.isOrdered ? members.map(\.position) : [])
         }
     }
 
@@ -183,7 +173,7 @@ extension NSManagedObjectContext {
                 return object
             }
             // Somebody took the row for one of another entity; the row knows better.
-            unregister(object)
+            vanish(object, .wrongEntity)
         }
         var state: ObjectState = [.registered, .fault]
         if row.isOwn { state.formUnion([.ownRow, .sharedRow]) }

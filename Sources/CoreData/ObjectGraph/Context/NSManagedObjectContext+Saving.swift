@@ -4,6 +4,8 @@ import Foundation
 extension NSManagedObjectContext {
     private static let maximumRounds = 1000
     private static let maximumConflictRounds = 3
+    /// Where a value that one object gives up is met by another, each round resolves the next of them.
+    private static let maximumConstraintRounds = 10
 
     func saveChanges() throws {
         precondition(!isSaving, "save() was called while this context is saving. Save from a block that runs after the save.")
@@ -11,20 +13,25 @@ extension NSManagedObjectContext {
         catchUp()
         try takeIncoming()
         processPendingChanges()
-        guard hasChanges || !lockedObjects.isEmpty else {
-            // Changed metadata of a store is written although no object changed.
-            try parent.save(ChangeSet(), willCommit: {}).publish()
-            return
-        }
         isSaving = true
         defer {
             isSaving = false
             do { try takeIncoming() } catch { logFailure("taking what a child context saved during a save", error) }
+            if tracker.hasNews { tracker.turn?.changesBegan() }
         }
         post(.NSManagedObjectContextWillSave, [:])
         try prepareObjects()
+        guard hasChanges || !tracker.locked.isEmpty else { return try saveNothing(parent) }
         let saved = try saveResolvingConflicts(parent)
         finish(saved, parent)
+    }
+
+    /// Changed metadata of a store is written although no object changed, and DidSave tells of no objects.
+    private func saveNothing(_ parent: any GraphParent) throws {
+        try parent.save(ChangeSet(), willCommit: {}).publish()
+        isSaving = false
+        let none: Set<NSManagedObject> = []
+        post(.NSManagedObjectContextDidSave, [.insertedObjects: none, .updatedObjects: none, .deletedObjects: none])
     }
 
     /// `willSave` on every object with changes, and again on those that change meanwhile, until none does.
@@ -54,18 +61,21 @@ extension NSManagedObjectContext {
     }
 
     private func saveResolvingConflicts(_ parent: any GraphParent) throws -> Saved {
-        for round in 1...Self.maximumConflictRounds {
+        var outdatedRounds = 0
+        for round in 1...Self.maximumConstraintRounds {
             if let failure = tracker.propagationFailure { throw failure }
             try validateObjects()
             takePooledKeys(parent)
             forwardReferences()
-            let freezer = ChangeFreezer(tracker, locked: lockedObjects, isForStores: parent.isStoreSide)
+            let freezer = ChangeFreezer(tracker, locked: tracker.locked, isForStores: parent.isStoreSide)
             do {
                 let receipt = try hand(freezer.changes, to: parent)
                 receipt.publish()
                 return Saved(freezer: freezer, receipt: receipt)
             } catch let conflicts as SaveConflicts {
-                try resolve(conflicts, isLastRound: round == Self.maximumConflictRounds)
+                if !conflicts.conflicts.isEmpty { outdatedRounds += 1 }
+                let isLast = outdatedRounds == Self.maximumConflictRounds || round == Self.maximumConstraintRounds
+                try resolve(conflicts, freezer.groups, isLastRound: isLast)
             }
         }
         misuse("unreachable: the last round returns or throws")
@@ -104,7 +114,8 @@ extension NSManagedObjectContext {
         objects.forEachBorrowed { object in
             do {
                 if object.state.contains(.deleted) {
-                    try object.validateForDelete()
+                    // Nobody can refuse a delete that has happened.
+                    if !object.state.contains(.rowGone) { try object.validateForDelete() }
                 } else if object.state.contains(.inserted) {
                     if !wasValidatedBelow(object) { try object.validateForInsert() }
                 } else if object.state.contains(.updated) {
@@ -131,10 +142,11 @@ extension NSManagedObjectContext {
             settleInserted(objects, receipt, isInStore)
             objects.updated.forEachBorrowed { settle($0, isInStore) }
             objects.unchanged.forEachBorrowed { settleUnchanged($0) }
-            objects.deleted.forEachBorrowed { $0.state.subtract([.inserted, .updated, .deleted, .propagated]) }
+            objects.deleted.forEachBorrowed { $0.state.subtract(.unsaved) }
         }
+        let announced = tracker.whole
         tracker.removeAll()
-        unlockObjects()
+        tracker.unlockAll()
         if !identityMap.forwarding.isEmpty { identityMap.forwarding = KeyForwarding() }
         dropForwardings()
         // From here on the save is over: who is told may change objects and save again.
@@ -145,16 +157,11 @@ extension NSManagedObjectContext {
             objects.unchanged.forEachBorrowed { $0.didSave() }
             objects.deleted.forEachBorrowed { $0.didSave() }
         }
-        announce(groups)
+        post(.NSManagedObjectContextDidSave, (announced ?? ChangedObjects(groups)).userInfo)
         announceIDs(groups)
         tellFollowers(saved.freezer.changes, saved.receipt, parent)
-        for objects in groups { objects.deleted.forEachBorrowed { dismiss($0) } }
-    }
-
-    /// A deleted object leaves once everybody was told: until then its relationships can be read.
-    private func dismiss(_ object: NSManagedObject) {
-        tracker.forget(object)
-        unregister(object)
+        // Once everybody was told: until then their relationships can be read.
+        for objects in groups { objects.deleted.forEachBorrowed { vanish($0, .deleteSaved) } }
     }
 
     private func settleInserted(_ objects: ChangeFreezer.Objects, _ receipt: SaveReceipt.Group, _ isInStore: Bool) {
@@ -182,28 +189,26 @@ extension NSManagedObjectContext {
         guard let extras = object.existingExtras else { return }
         extras.highChanges = SlotMask()
         extras.changesBeforeEvent = SlotMask()
+        extras.quietChanges = SlotMask()
+        extras.changedTransients = []
         extras.forEachToMany { $0.didSave() }
     }
+}
 
-    private func announce(_ groups: [ChangeFreezer.Objects]) {
-        var sets: [NotificationKey: Any] = [:]
-        sets[.insertedObjects] = Self.set(groups, \.inserted, or: latestSets.inserted)
-        sets[.updatedObjects] = Self.set(groups, \.updated, \.unchanged, or: latestSets.updated)
-        sets[.deletedObjects] = Self.set(groups, \.deleted, or: latestSets.deleted)
-        latestSets = ([], [], [])
-        post(.NSManagedObjectContextDidSave, sets)
+extension ChangedObjects {
+    /// The objects of a save.
+    init(_ groups: [ChangeFreezer.Objects]) {
+        self.init()
+        inserted = Self.set(groups, \.inserted)
+        updated = Self.set(groups, \.updated, \.unchanged)
+        deleted = Self.set(groups, \.deleted)
     }
 
-    /// The objects as a set; the very set that ObjectsDidChange carried, where all of them changed in the latest event.
     private static func set(
         _ groups: [ChangeFreezer.Objects],
-        _ lists: KeyPath<ChangeFreezer.Objects, ContiguousArray<NSManagedObject>>...,
-        or latest: Set<NSManagedObject>
-    ) -> Set<NSManagedObject>? {
+        _ lists: KeyPath<ChangeFreezer.Objects, ContiguousArray<NSManagedObject>>...
+    ) -> Set<NSManagedObject> {
         let count = groups.reduce(0) { count, group in lists.reduce(count) { $0 + group[keyPath: $1].count } }
-        guard count > 0 else { return nil }
-        // What the latest event changed is being saved, or another event would have followed; so equal counts mean equal sets.
-        if count == latest.count { return latest }
         var set = Set<NSManagedObject>(minimumCapacity: count)
         for group in groups { for list in lists { for object in group[keyPath: list] { set.insert(object) } } }
         return set

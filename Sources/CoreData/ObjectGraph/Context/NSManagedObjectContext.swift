@@ -22,16 +22,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Set when the context was cut off; asked before `graphParent`.
     let isDisconnected = Atomic(false)
     let disconnection = Lock<DisconnectedParent?>(nil)
-    /// Objects whose values a merge policy has changed in the save under way: children are told.
-    var changedByPolicy: [RowReference] = []
+    /// What a merge policy has changed in the save under way: children are told.
+    var policyCorrections = SavedReferences()
     /// What child contexts saved while this one was saving.
     var incoming: NSManagedObjectContext?
-    /// Unchanged objects that the next save checks for conflicts.
-    var lockedObjects: [NSManagedObject] = []
-    /// The sets that the latest ObjectsDidChange carried, which DidSave can often use again.
-    var latestSets: (inserted: Set<NSManagedObject>, updated: Set<NSManagedObject>, deleted: Set<NSManagedObject>) = ([], [], [])
-    /// What ObjectsDidChange carries, while it is being posted.
-    var announcedSets: [Set<NSManagedObject>] = []
 
     /// A name for logs, and for the history of changes.
     open var name: String?
@@ -145,7 +139,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Ends the event: carries deletes along relationships and posts ObjectsDidChange once for everything that changed since.
     ///
-    /// Called at the end of each block, by `save()` and fetches, and once a turn of the main queue for what is done there outside blocks.
+    /// Called at the end of each `perform` block, by `save()` and fetches, and once a turn of the main queue for what is done there otherwise.
     open func processPendingChanges() {
         checkQueue()
         endEvent()
@@ -153,9 +147,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Saves all changes: everything is written, or nothing is and all changes stay pending.
     ///
-    /// Without changes it succeeds and posts nothing; changed metadata of stores is written.
+    /// Without changes it posts WillSave, and DidSave with empty sets; changed metadata of stores is written.
     ///
-    /// - Throws: a `CocoaError`: validation (1550–1680, several under 1560), a merge conflict (133020), a store that cannot be written.
+    /// - Throws: a `CocoaError`: validation (1550–1680, several under 1560), a merge conflict (133020), a
+    ///   uniqueness constraint (133021), a store that cannot be written.
     open func save() throws {
         checkQueue()
         try saveChanges()

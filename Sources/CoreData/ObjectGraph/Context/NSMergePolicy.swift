@@ -35,11 +35,12 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     private static let objectTrumpPolicy = NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
     private static let storeTrumpPolicy = NSMergePolicy(merge: .mergeByPropertyStoreTrumpMergePolicyType)
 
-    /// Resolves all conflicts of a save by changing their objects.
+    /// Resolves all conflicts of a save by changing their objects: first rows that others have changed, then broken uniqueness constraints.
     ///
     /// - Throws: where a conflict remains; the save fails with that error, and all changes stay pending.
     open func resolve(mergeConflicts list: [Any]) throws {
         try resolve(optimisticLockingConflicts: list.compactMap { $0 as? NSMergeConflict })
+        try resolve(constraintConflicts: list.compactMap { $0 as? NSConstraintConflict })
     }
 
     /// Resolves conflicts with rows that changed or went since they were read.
@@ -49,6 +50,30 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         guard !list.isEmpty else { return }
         if mergeType == .errorMergePolicyType { throw Self.unresolved(list) }
         for conflict in list { MergeResolution(conflict: conflict, policy: mergeType).run() }
+    }
+
+    /// Resolves broken uniqueness constraints, so that one object has the values.
+    ///
+    /// The row that is in the store keeps its identity: a new object with its values goes, and what referred to that refers to the row's object.
+    /// With object trump, the values that were set on the new object are written into the row, with overwrite all of them, with store trump
+    /// and rollback none. An object that is in the store too, and was changed to have the values, takes the other one's place with object trump
+    /// and overwrite, whose row is deleted; with store trump it gets its former values of the constraint back, with rollback all of them.
+    ///
+    /// - Throws: `CocoaError` 133021 under the error policy, with the conflicts under `conflictList`.
+    open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+        guard !list.isEmpty else { return }
+        if mergeType == .errorMergePolicyType { throw Self.unresolved(list) }
+        ConstraintResolution(mergeType).run(list)
+    }
+
+    static func unresolved(_ conflicts: [NSConstraintConflict]) -> CocoaError {
+        conflicts.forEach { $0.keepValues() }
+        let first = conflicts.first.map { " \($0.text)" } ?? ""
+        return .coreData(
+            .managedObjectConstraintMerge,
+            "Uniqueness constraints would be broken: \(conflicts.count).\(first)",
+            userInfo: ["conflictList": conflicts, NSAffectedObjectsErrorKey: conflicts.flatMap(\.conflictingObjects)]
+        )
     }
 
     static func unresolved(_ conflicts: [NSMergeConflict]) -> CocoaError {

@@ -3,7 +3,7 @@
 /// - Complexity: few are searched; many are hashed.
 struct MemberPositions {
     private var list: ContiguousArray<(member: ObjectIdentifier, position: Int64)> = []
-    /// Made once the list is too long to search.
+    /// In place of the list, once there are too many to search.
     private var byMember: [ObjectIdentifier: Int64]?
 
     private static let searchLimit = 8
@@ -11,23 +11,39 @@ struct MemberPositions {
     init() {}
 
     /// - Precondition: the members are distinct; there are as many positions.
-    init(_ members: [NSManagedObject], at positions: [Int64]) {
-        list.reserveCapacity(members.count)
-        for (member, position) in zip(members, positions) { list.append((ObjectIdentifier(member), position)) }
-        if list.count > Self.searchLimit { byMember = Dictionary(list.map { ($0.member, $0.position) }, uniquingKeysWith: { $1 }) }
+    init(_ members: some Collection<NSManagedObject>, at positions: some Collection<Int64>) {
+        if members.count > Self.searchLimit { byMember = Dictionary(minimumCapacity: members.count) }
+        for (member, position) in zip(members, positions) { self[member] = position }
     }
 
-    /// The positions that the members of a new list get.
-    init(ofNew members: MemberList) {
-        let members = members.array
-        self.init(members, at: OrderKeys.positions(forNew: members.count))
+    /// The positions that the first members of a new list got.
+    init(ofNew members: MemberList, count: Int) {
+        if count > Self.searchLimit { byMember = Dictionary(minimumCapacity: count) }
+        for (index, member) in members.enumerated().prefix(count) { self[member] = OrderKeys.position(ofNew: index) }
     }
 
-    var isEmpty: Bool { list.isEmpty }
+    var isEmpty: Bool { byMember?.isEmpty ?? list.isEmpty }
 
     subscript(_ member: NSManagedObject) -> Int64? {
-        let member = ObjectIdentifier(member)
-        if let byMember { return byMember[member] }
-        return list.first { $0.member == member }?.position
+        get {
+            let member = ObjectIdentifier(member)
+            if let byMember { return byMember[member] }
+            return list.first { $0.member == member }?.position
+        }
+        set {
+            let member = ObjectIdentifier(member)
+            if byMember != nil {
+                byMember?[member] = newValue
+            } else {
+                list.removeAll { $0.member == member }
+                if let newValue { list.append((member, newValue)) }
+                if list.count > Self.searchLimit { hash() }
+            }
+        }
+    }
+
+    private mutating func hash() {
+        byMember = Dictionary(uniqueKeysWithValues: list.map { ($0.member, $0.position) })
+        list = []
     }
 }

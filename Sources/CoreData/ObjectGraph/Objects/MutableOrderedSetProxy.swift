@@ -3,13 +3,21 @@ import Foundation
 /// An ordered to-many relationship as an ordered set that changes it.
 ///
 /// NB: `firstObject`, `lastObject` and iteration of Foundation's class cannot be overridden: they read the superclass' storage. So that
-/// mirrors the relationship; every other member brings it up to date first, where the relationship was changed by other means.
+/// mirrors the members: the relationship tells of each change. There is one of these for a relationship, kept until the next save once it
+/// has changed something, or making it anew for each change would go through all members.
 final class MutableOrderedSetProxy: NSMutableOrderedSet {
     private let owner: NSManagedObject?
     private let index: Int
-    private var mirrored: [NSManagedObject] = []
-    /// While the superclass fills its storage, for which it asks what is in it already.
+    /// What the superclass' storage mirrors, and whether it does.
+    private weak var mirrored: ToManyContents?
+    private var isCurrent = false
+    private var mirroredCount = 0
+    /// How many members were put into the superclass' storage so far.
+    private(set) var mirroringCount = 0
+    /// While the superclass changes its storage, for which it asks what is in it.
     private var isMirroring = false
+    /// Whether the context's tracker keeps this.
+    var isKept = false
 
     init(_ owner: NSManagedObject, _ index: Int) {
         self.owner = owner
@@ -31,23 +39,29 @@ final class MutableOrderedSetProxy: NSMutableOrderedSet {
     required convenience init?(coder: NSCoder) { nil }
     required convenience init(arrayLiteral elements: Any...) { self.init(capacity: 0) }
 
-    @discardableResult private func update() -> [NSManagedObject] {
-        let members = owner?.members(of: index) ?? []
-        if members.elementsEqual(mirrored, by: ===) { return mirrored }
-        mirrored = members
-        isMirroring = true
-        defer { isMirroring = false }
-        super.removeAllObjects()
-        super.addObjects(from: members)
-        return members
+    /// The members, once the storage mirrors them.
+    @discardableResult private func update() -> MemberList {
+        guard let owner else { return MemberList() }
+        let contents = owner.realizedContents(index)
+        if !isCurrent || mirrored !== contents { mirror(contents) }
+        return contents.members ?? MemberList()
     }
 
-    /// Changes the members; the inverses of those that come and go follow.
-    private func edit(_ change: (inout [NSManagedObject]) -> Void) {
-        var members = update()
-        change(&members)
-        owner?.setMembers(members, of: index)
+    /// Changes the members through their owner; the inverses of those that come and go follow.
+    private func edit(_ change: (NSManagedObject) -> Void) {
+        guard let owner else { return }
         update()
+        change(owner)
+        if !isKept, !owner.state.isDisjoint(with: .pending) { owner.registeredContext?.tracker.keep(self) }
+    }
+
+    /// Changes all members at once.
+    private func editAll(_ change: (inout [NSManagedObject]) -> Void) {
+        edit { owner in
+            var members = owner.members(of: index)
+            change(&members)
+            owner.setMembers(members, of: index)
+        }
     }
 
     private func member(_ object: Any) -> NSManagedObject {
@@ -55,40 +69,98 @@ final class MutableOrderedSetProxy: NSMutableOrderedSet {
         return member
     }
 
-    override var count: Int { update().count }
-    override func object(at index: Int) -> Any { update()[index] }
-    override func contains(_ object: Any) -> Bool { !isMirroring && update().contains { $0 === object as AnyObject } }
-    override func index(of object: Any) -> Int { update().firstIndex { $0 === object as AnyObject } ?? NSNotFound }
+    override var count: Int { isMirroring ? mirroredCount : update().count }
+    override func object(at index: Int) -> Any { isMirroring ? super.object(at: index) : update()[index] }
+    override func contains(_ object: Any) -> Bool { !isMirroring && (object as? NSManagedObject).map { update().contains($0) } == true }
+    override func index(of object: Any) -> Int { (object as? NSManagedObject).flatMap { update().index(of: $0) } ?? NSNotFound }
 
     override func insert(_ object: Any, at index: Int) {
-        if !contains(object) { edit { $0.insert(member(object), at: index) } }
+        if !contains(object) { edit { $0.insertMember(member(object), to: self.index, at: index) } }
     }
 
-    override func add(_ object: Any) { insert(object, at: count) }
-    override func addObjects(from array: [Any]) { edit { members in members += array.map(member) } }
-    override func removeObject(at index: Int) { edit { $0.remove(at: index) } }
-    override func remove(_ object: Any) { edit { $0.removeAll { $0 === object as AnyObject } } }
-    override func removeAllObjects() { edit { $0 = [] } }
-    override func replaceObject(at index: Int, with object: Any) { edit { $0[index] = member(object) } }
-    override func exchangeObject(at first: Int, withObjectAt second: Int) { edit { $0.swapAt(first, second) } }
+    override func add(_ object: Any) { edit { $0.addMember(member(object), to: index) } }
+    override func addObjects(from array: [Any]) { array.forEach(add) }
+    override func add(_ objects: UnsafePointer<AnyObject>?, count: Int) { UnsafeBufferPointer(start: objects, count: count).forEach(add) }
+    override func removeObject(at index: Int) { edit { $0.removeMember(update()[index], from: self.index) } }
+    override func remove(_ object: Any) { if contains(object) { edit { $0.removeMember(member(object), from: index) } } }
+    override func removeAllObjects() { editAll { $0 = [] } }
 
-    override func moveObjects(at indexes: IndexSet, to index: Int) {
-        edit { members in
-            let moved = indexes.map { members[$0] }
-            for source in indexes.reversed() { members.remove(at: source) }
-            members.insert(contentsOf: moved, at: index)
+    override func replaceObject(at index: Int, with object: Any) {
+        edit { $0.replaceMember(at: index, with: member(object), of: self.index) }
+    }
+
+    override func exchangeObject(at first: Int, withObjectAt second: Int) {
+        let (low, high) = first < second ? (first, second) : (second, first)
+        edit { owner in
+            let (one, other) = (update()[low], update()[high])
+            owner.moveMember(other, of: index, to: low)
+            owner.moveMember(one, of: index, to: high)
         }
     }
 
-    override func intersect(_ other: NSOrderedSet) { edit { $0.removeAll { !other.contains($0) } } }
-    override func intersectSet(_ other: Set<AnyHashable>) { edit { $0.removeAll { !other.contains($0) } } }
-    override func sort(using descriptors: [NSSortDescriptor]) { edit { $0.sort { ObjectOrder.precedes($0, $1, descriptors) } } }
+    override func moveObjects(at indexes: IndexSet, to index: Int) {
+        edit { owner in
+            let moved = indexes.map { update()[$0] }
+            // First out of the way, then one after the other to where they go.
+            for member in moved { owner.moveMember(member, of: self.index, to: update().count - 1) }
+            for (offset, member) in moved.enumerated() { owner.moveMember(member, of: self.index, to: index + offset) }
+        }
+    }
+
+    override func intersect(_ other: NSOrderedSet) { editAll { $0.removeAll { !other.contains($0) } } }
+    override func intersectSet(_ other: Set<AnyHashable>) { editAll { $0.removeAll { !other.contains($0) } } }
+    override func sort(using descriptors: [NSSortDescriptor]) { editAll { $0.sort { ObjectOrder.precedes($0, $1, descriptors) } } }
 
     override func sortRange(_ range: NSRange, options: NSSortOptions = [], usingComparator compare: (Any, Any) -> ComparisonResult) {
         guard let range = Range(range) else { return }
-        edit { $0[range].sort { compare($0, $1) == .orderedAscending } }
+        editAll { $0[range].sort { compare($0, $1) == .orderedAscending } }
     }
 
-    override func copy(with zone: NSZone? = nil) -> Any { NSOrderedSet(array: update()) }
-    override func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableOrderedSet(array: update()) }
+    override func copy(with zone: NSZone? = nil) -> Any { NSOrderedSet(array: update().array) }
+    override func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableOrderedSet(array: update().array) }
+}
+
+/// The superclass' storage follows the relationship.
+extension MutableOrderedSetProxy {
+    /// Takes all members.
+    func mirror(_ contents: ToManyContents) {
+        if mirrored !== contents || contents.mirror !== self {
+            contents.mirror?.membersAreUnknown()
+            contents.mirror = self
+            mirrored = contents
+        }
+        isCurrent = true
+        mirroredCount = 0
+        change { super.removeAllObjects() }
+        contents.members?.forEach(didAppend)
+    }
+
+    /// What is mirrored is no longer right; the next question brings it up to date.
+    func membersAreUnknown() { isCurrent = false }
+
+    func didAppend(_ object: NSManagedObject) {
+        guard isCurrent else { return }
+        change { super.add(object) }
+        mirroredCount += 1
+        mirroringCount += 1
+    }
+
+    func didInsert(_ object: NSManagedObject, at index: Int) {
+        guard isCurrent else { return }
+        change { super.insert(object, at: index) }
+        mirroredCount += 1
+        mirroringCount += 1
+    }
+
+    func didRemove(at index: Int) {
+        guard isCurrent else { return }
+        change { super.removeObject(at: index) }
+        mirroredCount -= 1
+    }
+
+    private func change(_ body: () -> Void) {
+        isMirroring = true
+        defer { isMirroring = false }
+        body()
+    }
 }

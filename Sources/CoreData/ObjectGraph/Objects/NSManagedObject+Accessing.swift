@@ -60,8 +60,7 @@ extension NSManagedObject {
     }
 
     private func noteSlotChange(_ slot: Int) {
-        var mask = changedSlots
-        mask.insert(slot)
-        setChangedSlots(mask)
+        existingExtras?.quietChanges.remove(slot)
+        mark(slot)
     }
 }

@@ -8,6 +8,19 @@ struct TransformedValue {
     let failure: (any Error)?
 }
 
+/// Transient properties: no row has them, and a fault has none but defaults.
+extension NSManagedObject {
+    final func transientValue(_ property: NSPropertyDescription) -> Any? {
+        guard let known = existingExtras?.transients[property.name] else { return (property as? NSAttributeDescription)?.defaultValue }
+        return known is NSNull ? nil : known
+    }
+
+    final func setTransient(_ value: Any?, _ key: String) {
+        extras.transients[key] = value ?? NSNull()
+        extras.changedTransients.insert(key)
+    }
+}
+
 /// Attributes as `Any`.
 extension NSManagedObject {
     final func attributeValue(_ slot: Int, _ attribute: NSAttributeDescription) -> Any? {

@@ -33,15 +33,11 @@ extension NSManagedObject {
     final func fireThrowing() throws {
         if state.contains(.rowless) { try registeredContext?.fill(self) ?? fillEmpty() }
         state.remove(.fault)
-        awake { $0.awakeFromFetch() }
+        if !state.contains(.inaccessible) { awake { $0.awakeFromFetch() } }
     }
 
     /// Calls a hook in which changes are not tracked.
-    final func awake(_ hook: (NSManagedObject) -> Void) {
-        state.insert(.loading)
-        hook(self)
-        state.remove(.loading)
-    }
+    final func awake(_ hook: (NSManagedObject) -> Void) { withoutNotice { hook(self) } }
 
     /// The store has no row, or there is no store: nil for everything.
     final func fillEmpty() {
@@ -56,7 +52,7 @@ extension NSManagedObject {
     }
 
     /// Drops the values and all changes; the row is read again, or found in the row cache, when the object is next used.
-    final func turnIntoFault() {
+    final func turnIntoFault(keepsRelationshipEdits: Bool = false) {
         let wasFault = isFault
         if !wasFault { willTurnIntoFault() }
         if let base = committedRow { setRow(base) }
@@ -64,8 +60,9 @@ extension NSManagedObject {
         if currentRow.isOwn { state.insert(.sharedRow) }
         setChangedSlots(SlotMask())
         if let extras = existingExtras {
-            extras.forgetObjects()
+            if keepsRelationshipEdits { extras.forgetStoredMembers() } else { extras.forgetObjects() }
             extras.transients = [:]
+            extras.changedTransients = []
             extras.transformed = [:]
         }
         state.subtract([.updated, .locked])

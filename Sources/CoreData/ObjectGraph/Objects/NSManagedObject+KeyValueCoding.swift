@@ -24,7 +24,7 @@ extension NSManagedObject {
         case .attribute(let slot, let attribute): attributeValue(slot, attribute)
         case .toOne(let slot, _): target(slot)
         case .toMany(let index, let relationship): Self.collection(members(of: index), relationship)
-        case .transient: existingExtras?.transients[key]
+        case .transient(let property): transientValue(property)
         case .fetched(let property): fetchedObjects(property)
         }
     }
@@ -40,8 +40,10 @@ extension NSManagedObject {
         case .toOne(let slot, let relationship): setTarget(object(from: value, relationship), slot)
         case .toMany(let index, let relationship): setMembers(objects(from: value, relationship), of: index)
         case .transient:
+            // What awakeFromFetch puts there comes before.
+            if state.contains(.fault) { fire() }
             noteChange()
-            extras.transients[key] = value
+            setTransient(value, key)
         case .fetched(let property): refuseValue(of: property)
         }
     }
@@ -79,7 +81,7 @@ extension NSManagedObject {
                 ? nil : currentRow.reference(slot).map { requiredContext.object(for: $0) } ?? uninsertedTarget(slot)
         case .toMany(let index, let relationship):
             existingContents(index)?.members.map { Self.collection($0.array, relationship) }
-        case .transient: existingExtras?.transients[key]
+        case .transient(let property): transientValue(property)
         case .fetched: existingExtras?.fetched[key]
         }
     }
@@ -89,9 +91,10 @@ extension NSManagedObject {
     /// A new value is saved only when the object is saved for another reason, as in `awakeFromInsert()` and `willSave()`.
     public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
         if state.contains(.fault) { fire() }
-        let wasLoading = state.contains(.loading)
-        state.insert(.loading)
-        defer { if !wasLoading { state.remove(.loading) } }
+        withoutNotice { setPrimitive(value, key) }
+    }
+
+    private func setPrimitive(_ value: Any?, _ key: String) {
         switch place(named: key) {
         case .attribute(let slot, let attribute): setAttribute(value, slot, attribute)
         case .toOne(let slot, let relationship): writeTarget(object(from: value, relationship), slot)
@@ -103,7 +106,7 @@ extension NSManagedObject {
             if relationship.isOrdered, contents.members?.array.elementsEqual(coming.array, by: ===) == false {
                 contents.reorder(coming.array)
             }
-        case .transient: extras.transients[key] = value
+        case .transient: setTransient(value, key)
         case .fetched(let property): refuseValue(of: property)
         }
     }

@@ -49,13 +49,14 @@ extension NSManagedObject {
     }
 }
 
-/// Members of an ordered to-many relationship by index. Each of these reads the relationship, and is O(n).
+/// Members of an ordered to-many relationship by index. Each of these reads the relationship.
 ///
+/// - Complexity: O(log n) for each object; O(n) where one that is put in is in already.
 /// - Precondition: the indexes are in the relationship.
 extension NSManagedObject {
     /// Puts one object at an index; those from there on move up.
     public final func insert<Target: NSManagedObject>(_ object: Target, into relationship: OrderedToMany<Target>, at index: Int) {
-        self[relationship].insert(object, at: index)
+        insert([object], into: relationship, at: [index])
     }
 
     /// Puts each object at an index, the lowest first.
@@ -64,26 +65,27 @@ extension NSManagedObject {
         into relationship: OrderedToMany<Target>,
         at indexes: some Sequence<Int>
     ) {
-        var members = self[relationship]
+        var members: RelatedList<Target> {
+            get { self[relationship] }
+            _modify { yield &self[relationship] }
+        }
         for (index, object) in zip(indexes, objects) { members.insert(object, at: index) }
-        self[relationship] = members
     }
 
     /// Removes the object at an index.
     public final func remove<Target: NSManagedObject>(at index: Int, from relationship: OrderedToMany<Target>) {
-        self[relationship].remove(at: index)
+        remove(at: [index], from: relationship)
     }
 
     /// Removes the objects at several indexes.
     public final func remove<Target: NSManagedObject>(at indexes: some Sequence<Int>, from relationship: OrderedToMany<Target>) {
-        var members = self[relationship]
-        for index in indexes.sorted().reversed() { members.remove(at: index) }
-        self[relationship] = members
+        let members = toManyIndex(relationship.name)
+        for index in indexes.sorted().reversed() { removeMember(currentMembers(members)[index], from: members) }
     }
 
     /// Puts one object where another was.
     public final func replace<Target: NSManagedObject>(at index: Int, with object: Target, in relationship: OrderedToMany<Target>) {
-        self[relationship][index] = object
+        replaceMember(at: index, with: object, of: toManyIndex(relationship.name))
     }
 
     /// Puts objects where others were.

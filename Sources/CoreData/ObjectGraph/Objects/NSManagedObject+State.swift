@@ -72,7 +72,8 @@ extension NSManagedObject {
     public final func changedValues() -> [String: Any] {
         checkQueue()
         var values: [String: Any] = [:]
-        let changes = state.contains(.inserted) ? changedSlots : effectiveChanges
+        var changes = state.contains(.inserted) ? changedSlots : effectiveChanges
+        if let extras = existingExtras { changes = changes.subtracting(extras.quietChanges.subtracting(noticedSlots)) }
         changes.forEach { noteValue(of: $0, in: &values) }
         forEachChangedToMany { index, _ in noteMembers(of: index, in: &values) }
         return values

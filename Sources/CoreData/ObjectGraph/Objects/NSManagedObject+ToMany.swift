@@ -46,9 +46,11 @@ extension NSManagedObject {
         let contents = realizedContents(index)
         let coming = MemberList(objects)
         let leaving = contents.members?.array.filter { !coming.contains($0) } ?? []
-        leaving.forEach { removeMember($0, from: index) }
-        objects.forEach { addMember($0, to: index) }
-        if relationship.isOrdered, contents.members?.array.elementsEqual(coming.array, by: ===) == false { contents.reorder(coming.array) }
+        contents.change {
+            leaving.forEach { removeMember($0, from: index) }
+            objects.forEach { addMember($0, to: index) }
+            if relationship.isOrdered, contents.members?.elementsEqual(coming, by: ===) == false { contents.reorder(coming.array) }
+        }
         noteToManyChange(index)
     }
 
@@ -60,17 +62,49 @@ extension NSManagedObject {
         if let inverse = relationship.inverse { object.link(self, along: inverse) }
     }
 
-    final func insertMember(_ object: NSManagedObject, to index: Int, at position: Int) {
+    /// - Precondition: the object is not in the relationship.
+    final func insertMember(_ object: NSManagedObject, to index: Int, at memberIndex: Int) {
         let relationship = scope.shape.toManys[index]
         admit(object, to: relationship)
-        realizedContents(index).insert(object, at: position)
+        realizedContents(index).insert(object, at: memberIndex)
         noteToManyChange(index)
         if let inverse = relationship.inverse { object.link(self, along: inverse) }
+    }
+
+    /// Gives up what is to be saved of the to-many relationships, on both sides; a to-one at the other side is that object's own.
+    final func dropToManyEdits() {
+        forEachChangedToMany { index, contents in
+            guard let back = scope.shape.toManys[index].inverse?.toManyIndex else { return }
+            for member in contents.added.array + contents.removed.array { member.existingContents(back)?.dropEdit(of: self) }
+        }
+        existingExtras?.forgetObjects()
     }
 
     final func removeMember(_ object: NSManagedObject, from index: Int) {
         guard contents(index).remove(object) else { return }
         noteToManyChange(index)
         if let inverse = scope.shape.toManys[index].inverse { object.unlink(self, along: inverse) }
+    }
+
+    /// Puts a member to another index.
+    final func moveMember(_ object: NSManagedObject, of index: Int, to memberIndex: Int) {
+        realizedContents(index).move(object, to: memberIndex)
+        noteToManyChange(index)
+    }
+
+    /// Puts an object where a member was.
+    final func replaceMember(at memberIndex: Int, with object: NSManagedObject, of index: Int) {
+        // NB: whoever holds the list while it changes has it copied.
+        let contents = realizedContents(index)
+        guard let old = contents.members?[memberIndex], old !== object else { return }
+        if contents.members?.contains(object) == true {
+            // In twice, it stays where it comes first.
+            var objects = members(of: index)
+            objects[memberIndex] = object
+            setMembers(objects, of: index)
+        } else {
+            removeMember(old, from: index)
+            insertMember(object, to: index, at: memberIndex)
+        }
     }
 }

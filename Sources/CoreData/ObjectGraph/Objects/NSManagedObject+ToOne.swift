@@ -131,6 +131,18 @@ extension NSManagedObject {
         isUninserted ? uninsertedTarget(slot) === object : forwardedReference(slot) == object.rowReference
     }
 
+    /// Whether this object is known to refer to `object` along `relationship`, one of its own. Reads nothing.
+    final func isLinked(to object: NSManagedObject, along relationship: NSRelationshipDescription) -> Bool {
+        if let index = relationship.toManyIndex {
+            guard let contents = existingContents(index) else { return false }
+            return (contents.members ?? contents.added).contains(object)
+        }
+        guard !state.contains(.rowless), case .toOne(let slot, _)? = scope.shape.places[relationship.name],
+            let reference = currentRow.reference(slot)
+        else { return false }
+        return (registeredContext?.forwarded(reference) ?? reference) == object.rowReference
+    }
+
     @inline(__always) final func linkMember(_ object: NSManagedObject, _ index: Int) {
         if contents(index).add(object) { noteToManyChange(index) }
     }

@@ -35,7 +35,7 @@ extension NSManagedObject {
         for slot in shape.layout.floatingSlots {
             let isNaN =
                 switch shape.layout.kinds[slot] {
-                case .double: place(slot).load(as: Double.self).isNaN
+                case .double, .date: place(slot).load(as: Double.self).isNaN
                 case .float: place(slot).load(as: Float.self).isNaN
                 default: place(slot).load(as: Decimal.self).isNaN
                 }
@@ -65,9 +65,7 @@ extension NSManagedObject {
     private func collectAttributeErrors(_ errors: inout [any Error]) {
         for (slot, property) in scope.shape.layout.slots.enumerated() where property.kind != .position {
             if scope.shape.isMandatory(slot), EntityLayout.isNull(row, slot) { errors.append(missing(property.name)) }
-            if let number = floating(slot), number.isNaN {
-                errors.append(invalid(.managedObjectValidation, property.name, "is not a number", number))
-            }
+            if let number = floating(slot), number.isNaN { errors.append(notANumber(property.name, number, property.kind == .date)) }
             if let range = Self.range(of: property.kind), case .integer(let number) = currentRow.value(slot), !range.contains(number) {
                 let code: CocoaError.Code = number < 0 ? .validationNumberTooSmall : .validationNumberTooLarge
                 errors.append(invalid(code, property.name, "takes a number in \(range)", number))
@@ -88,8 +86,15 @@ extension NSManagedObject {
         case .double(let number): number
         case .float(let number): Double(number)
         case .decimal(let number): number.isNaN ? .nan : nil
+        case .date(let date): date.timeIntervalSinceReferenceDate
         default: nil
         }
+    }
+
+    private func notANumber(_ key: String, _ value: Any, _ isDate: Bool) -> CocoaError {
+        isDate
+            ? invalid(.validationInvalidDate, key, "is a date that is no number", value)
+            : invalid(.managedObjectValidation, key, "is not a number", value)
     }
 
     private func missing(_ name: String) -> CocoaError {
@@ -172,7 +177,8 @@ extension NSManagedObject {
             if !property.isOptional { throw missing(key) }
             return
         }
-        if let number = value as? Double, number.isNaN { throw invalid(.managedObjectValidation, key, "is not a number", value) }
+        if let number = value as? Double, number.isNaN { throw notANumber(key, value, false) }
+        if let date = value as? Date, date.timeIntervalSinceReferenceDate.isNaN { throw notANumber(key, value, true) }
         for (index, predicate) in property.validationPredicates.enumerated() where !predicate.evaluate(with: value) {
             // A warning is a text, or an error code as text.
             let warning = "\(property.validationWarnings[index])"

@@ -61,7 +61,7 @@ extension NSManagedObject {
         return scopeReference._withUnsafeGuaranteedRef { row + Int($0.ownOffsets[slot]) }
     }
 
-    @inline(__always) private func mark(_ slot: Int) {
+    @inline(__always) final func mark(_ slot: Int) {
         if slot < 31 { changed |= 1 &<< UInt32(truncatingIfNeeded: slot) } else { noteHighChange(slot) }
     }
 
@@ -108,15 +108,42 @@ extension NSManagedObject {
 
     /// Tells the context that the object changed in this event, and that a save has something to do.
     final func noteChange() {
-        if state.contains(.touched) || state.contains(.loading) { return }
+        if !state.isDisjoint(with: [.noted, .loading]) { return }
         registeredContext?.tracker.noteChange(of: self)
     }
 
     /// The slots changed since the last save.
     final var changedSlots: SlotMask {
+        var mask = noticedSlots
+        if let extras = existingExtras { mask.formUnion(extras.quietChanges) }
+        return mask
+    }
+
+    /// The slots changed since the last save, but for what nobody was told of.
+    final var noticedSlots: SlotMask {
         var mask = slotsOfEvent
         if let extras = existingExtras { mask.formUnion(extras.changesBeforeEvent) }
         return mask
+    }
+
+    /// Runs what sets values that nobody is told of: the next save writes them if the object is saved anyway.
+    final func withoutNotice(_ body: () -> Void) {
+        let (outer, before) = (state.intersection(.loading), changed)
+        // Slots from 31 on: only where something changed can it be that one of them did.
+        let highBefore = before >> 31 != 0 ? extras.highChanges : SlotMask()
+        state.insert(.loading)
+        body()
+        if outer.isEmpty { state.remove(.loading) }
+        // A high slot that had changed before may have been joined by another.
+        if changed != before || before >> 31 != 0 { hushChanges(since: before, highBefore) }
+    }
+
+    /// Notes what changed since as unnoticed.
+    private func hushChanges(since low: UInt32, _ high: SlotMask) {
+        let new = slotsOfEvent.subtracting(SlotMask(low: UInt64(low & 0x7fff_ffff)).union(high))
+        changed = low
+        existingExtras?.highChanges = high
+        if !new.isEmpty { extras.quietChanges = extras.quietChanges.union(new) }
     }
 
     /// The slots changed since the last save in the last event that changed the object.
@@ -127,10 +154,12 @@ extension NSManagedObject {
     }
 
     final func setChangedSlots(_ mask: SlotMask) {
+        let quiet = existingExtras.map { $0.quietChanges.subtracting(noticedSlots).intersection(mask) } ?? SlotMask()
         changed = 0
         existingExtras?.highChanges = SlotMask()
         existingExtras?.changesBeforeEvent = SlotMask()
-        mask.forEach { slot in
+        existingExtras?.quietChanges = quiet
+        mask.subtracting(quiet).forEach { slot in
             if slot < 31 { changed |= 1 << UInt32(slot) } else { noteHighChange(slot) }
         }
     }
@@ -138,7 +167,7 @@ extension NSManagedObject {
     /// A new event begins for the object: what has changed before is kept apart.
     final func beginEvent() {
         if changed != 0 {
-            extras.changesBeforeEvent = changedSlots
+            extras.changesBeforeEvent = noticedSlots
             changed = 0
             extras.highChanges = SlotMask()
         }

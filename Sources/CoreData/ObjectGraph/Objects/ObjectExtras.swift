@@ -17,7 +17,9 @@ final class ObjectExtras {
     private final class Uncommon {
         var highChanges = SlotMask()
         var changesBeforeEvent = SlotMask()
+        var quietChanges = SlotMask()
         var transients: [String: Any] = [:]
+        var changedTransients: Set<String> = []
         var transformed: [Int: TransformedValue] = [:]
         var valuesBeforeChange: [String: Any] = [:]
         var fetched: [String: [NSManagedObject]] = [:]
@@ -90,7 +92,19 @@ extension ObjectExtras {
         set { if uncommon != nil || !newValue.isEmpty { madeUncommon.changesBeforeEvent = newValue } }
     }
 
-    /// Transient attributes.
+    /// Slots changed since the last save that nobody was told of: by primitive setters, and while values came in.
+    var quietChanges: SlotMask {
+        get { uncommon?.quietChanges ?? SlotMask() }
+        set { if uncommon != nil || !newValue.isEmpty { madeUncommon.quietChanges = newValue } }
+    }
+
+    /// The transient attributes that were set since the last save.
+    var changedTransients: Set<String> {
+        get { uncommon?.changedTransients ?? [] }
+        set { if uncommon != nil || !newValue.isEmpty { madeUncommon.changedTransients = newValue } }
+    }
+
+    /// Transient attributes; nil as `NSNull`.
     var transients: [String: Any] {
         get { uncommon?.transients ?? [:] }
         set { if uncommon != nil || !newValue.isEmpty { madeUncommon.transients = newValue } }

@@ -36,9 +36,21 @@
     /// The own row, though shared, holds unsaved values: its base is what they are measured against. Only together with `sharedRow`.
     static let unsavedRow = Self(rawValue: 1 << 16)
 
+    /// The tracker knows that the object changes in this event: a write need not say so. Only together with `touched`.
+    static let noted = Self(rawValue: 1 << 17)
+    /// Inserted in the current event, and deleted in it.
+    static let insertedNow = Self(rawValue: 1 << 18)
+    static let deletedNow = Self(rawValue: 1 << 19)
+    /// Its row was deleted by others: no store refers to it any more. Only together with `deleted`.
+    static let rowGone = Self(rawValue: 1 << 20)
+
     /// The next save has something to do.
     static let pending: Self = [.inserted, .updated, .deleted]
     /// What must be looked at before a write goes straight into the row.
-    static let writeMask: Self = [.ownRow, .sharedRow, .fault, .touched]
-    static let writable: Self = [.ownRow, .touched]
+    static let writeMask: Self = [.ownRow, .sharedRow, .fault, .noted]
+    static let writable: Self = [.ownRow, .noted]
+    /// What lasts no longer than an event.
+    static let ofEvent: Self = [.touched, .noted, .insertedNow, .deletedNow]
+    /// What a save, or giving a change up, ends.
+    static let unsaved: Self = [.inserted, .updated, .deleted, .propagated, .rowGone]
 }

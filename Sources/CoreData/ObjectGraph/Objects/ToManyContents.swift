@@ -15,7 +15,8 @@ final class ToManyContents {
     @exclusivity(unchecked) private(set) var isReordered = false
     /// Whether the owner has never been saved.
     @exclusivity(unchecked) private(set) var ownerIsNew: Bool
-    /// Whether the members are in the store at the positions of a new list: most are, and the positions need not be kept.
+    /// Whether the members but for those added since are in the store at the positions of a new list: most are, and the positions need not
+    /// be kept.
     @exclusivity(unchecked) private var hasPositionsOfNewList = false
     /// Whether the save under way puts them there.
     @exclusivity(unchecked) private var willHavePositionsOfNewList = false
@@ -31,9 +32,11 @@ final class ToManyContents {
     /// What few relationships need.
     private final class Uncommon {
         var removed = MemberList()
-        var positions: MemberPositions?
-        var newPositions: MemberPositions?
+        /// The order that somebody gave to members that were forgotten since.
         var order: [NSManagedObject] = []
+        var positions: OrderPositions?
+        /// Shows the members to a program; must follow what changes.
+        weak var mirror: MutableOrderedSetProxy?
     }
 
     private var madeUncommon: Uncommon {
@@ -47,19 +50,35 @@ final class ToManyContents {
         isReordered || !added.isEmpty || (ownerIsNew && members?.isEmpty == false) || uncommon?.removed.isEmpty == false
     }
 
+    /// What was taken out since the last save.
+    var removed: MemberList { uncommon?.removed ?? MemberList() }
+}
+
+/// Changes of members.
+extension ToManyContents {
     /// Adds a member at the end; false where it is known to be in already.
     @discardableResult func add(_ object: NSManagedObject) -> Bool {
-        keepPositions()
+        willHavePositionsOfNewList = false
         if members?.append(object) == false { return false }
         noteAddition(of: object)
+        if let uncommon {
+            uncommon.positions?.noteMove(of: object)
+            uncommon.mirror?.didAppend(object)
+        }
         return true
     }
 
+    /// Puts a member, which is not in, before the one at an index.
+    ///
+    /// - Precondition: the members are known.
     func insert(_ object: NSManagedObject, at index: Int) {
+        if index == members?.count { return _ = add(object) }
         keepPositions()
         members?.insert(object, at: index)
         isReordered = true
         noteAddition(of: object)
+        uncommon?.positions?.noteMove(of: object)
+        uncommon?.mirror?.didInsert(object, at: index)
     }
 
     // NB: while the store's part is unknown, so is whether a member taken out was ever in. The edits are kept as they came: a member among
@@ -77,21 +96,56 @@ final class ToManyContents {
     /// Takes a member out; false where it is known not to be in.
     @discardableResult func remove(_ object: NSManagedObject) -> Bool {
         keepPositions()
-        if members?.remove(object) == false { return false }
+        if !removeKnown(object) { return false }
         let wasAdded = added.remove(object)
         if ownerIsNew || (wasAdded && members != nil) { return true }
-        // One that was never saved is not in the store's part.
-        if object.state.contains(.inserted) { return wasAdded }
+        // One that was never saved, or that others have deleted, is not in the store's part.
+        if !object.state.isDisjoint(with: [.inserted, .rowGone]) { return wasAdded }
         madeUncommon.removed.append(object)
+        return true
+    }
+
+    /// False where it is known not to be in.
+    private func removeKnown(_ object: NSManagedObject) -> Bool {
+        guard let uncommon else { return members?.remove(object) != false }
+        let index = uncommon.mirror == nil ? nil : members?.index(of: object)
+        if members?.remove(object) == false { return false }
+        uncommon.positions?.noteRemoval(of: object)
+        if let index { uncommon.mirror?.didRemove(at: index) }
         return true
     }
 
     /// A member is gone from the store: no difference to it remains.
     func forget(_ object: NSManagedObject) {
         keepPositions()
-        members?.remove(object)
+        _ = removeKnown(object)
         added.remove(object)
         uncommon?.removed.remove(object)
+        uncommon?.positions?.forget(object)
+    }
+
+    /// Puts a member to another index.
+    ///
+    /// - Precondition: it is in; the members are known.
+    func move(_ object: NSManagedObject, to index: Int) {
+        guard let old = members?.index(of: object), old != index else { return }
+        keepPositions()
+        members?.remove(object)
+        members?.insert(object, at: index)
+        isReordered = true
+        guard let uncommon else { return }
+        uncommon.positions?.noteMove(of: object)
+        uncommon.mirror?.didRemove(at: old)
+        uncommon.mirror?.didInsert(object, at: index)
+    }
+
+    /// Nothing about a member is to be saved any more: what the store holds counts again.
+    func dropEdit(of object: NSManagedObject) {
+        keepPositions()
+        if ownerIsNew { _ = removeKnown(object) }
+        added.remove(object)
+        uncommon?.removed.remove(object)
+        forgetStored()
     }
 
     /// Puts the members in another order.
@@ -99,73 +153,127 @@ final class ToManyContents {
         keepPositions()
         members = MemberList(objects)
         isReordered = true
+        uncommon?.positions?.noteReordering()
+        uncommon?.mirror?.mirror(self)
     }
+}
 
+/// What the store holds.
+extension ToManyContents {
     /// Forgets what the store held; the unsaved difference stays.
     func forgetStored() {
         guard !ownerIsNew, let known = members else { return }
         if isReordered { madeUncommon.order = known.array }
         members = nil
-        positions = nil
+        (hasPositionsOfNewList, willHavePositionsOfNewList) = (false, false)
+        guard let uncommon else { return }
+        uncommon.positions = nil
+        uncommon.mirror?.membersAreUnknown()
     }
 
-    /// Takes what the store holds, under the unsaved difference.
-    func realize(_ stored: [NSManagedObject]) {
+    /// Takes what the store holds, under the unsaved difference; with the positions, where there are any.
+    func realize(_ stored: [NSManagedObject], at positions: [Int64?] = []) {
         let known = MemberList(stored)
         members = MemberList(stored.filter { !removed.contains($0) } + added.array)
+        (hasPositionsOfNewList, willHavePositionsOfNewList) = (false, false)
+        if positions.contains(where: { $0 != nil }) {
+            madeUncommon.positions = OrderPositions(of: stored, at: positions, added: added)
+        } else {
+            uncommon?.positions = nil
+        }
         for object in added.array where known.contains(object) {
             added.remove(object)
             if uncommon?.removed.remove(object) == true, isOrdered { isReordered = true }
         }
         for object in removed.array where !known.contains(object) { uncommon?.removed.remove(object) }
+        restoreOrder()
+        uncommon?.mirror?.mirror(self)
+    }
+
+    /// The order that was given to the members before they were forgotten.
+    private func restoreOrder() {
         guard let uncommon, !uncommon.order.isEmpty, let found = members else { return }
         let asked = MemberList(uncommon.order)
         members = MemberList(uncommon.order.filter(found.contains) + found.array.filter { !asked.contains($0) })
         uncommon.order = []
+        uncommon.positions?.noteReordering()
     }
 
     /// The members as of the last save, in the order of then, where they have been read.
     var committed: [NSManagedObject]? {
         if ownerIsNew { return [] }
         let known = members.map { $0.array.filter { !added.contains($0) } + removed.array }
-        guard let positions else { return known }
+        guard let positions = uncommon?.positions?.saved else { return known }
         return known?.sorted { positions[$0] ?? .max < positions[$1] ?? .max }
     }
 
     /// The difference is in the store now.
     func didSave() {
+        if willHavePositionsOfNewList { (hasPositionsOfNewList, willHavePositionsOfNewList) = (true, false) }
+        if let uncommon {
+            let isRenewed = hasPositionsOfNewList || (hasChanges && uncommon.positions?.didSave(without: uncommon.removed) == false)
+            if isRenewed { uncommon.positions = nil }
+            (uncommon.removed, uncommon.order) = (MemberList(), [])
+        }
         if !added.isEmpty { added = MemberList() }
         (isReordered, ownerIsNew) = (false, false)
-        if willHavePositionsOfNewList { (hasPositionsOfNewList, willHavePositionsOfNewList) = (true, false) }
-        guard let uncommon else { return }
-        (uncommon.removed, uncommon.order) = (MemberList(), [])
-        if hasPositionsOfNewList { uncommon.positions = nil } else if let new = uncommon.newPositions { uncommon.positions = new }
-        uncommon.newPositions = nil
     }
 }
 
+/// Positions in the store.
 extension ToManyContents {
-    /// What was taken out since the last save.
-    var removed: MemberList { uncommon?.removed ?? MemberList() }
-
-    /// The positions of the members in the store; nil but for ordered relationships that have been read or saved.
-    var positions: MemberPositions? {
-        get { hasPositionsOfNewList ? members.map(MemberPositions.init(ofNew:)) : uncommon?.positions }
-        set {
-            hasPositionsOfNewList = false
-            if uncommon != nil || newValue != nil { madeUncommon.positions = newValue }
+    /// Calls `body` with the members that the save under way must give a position, and others that need none but have moved with them.
+    ///
+    /// - Complexity: O(n) for a list that is new, or was put in another order as a whole; else O(m log m), m the number of members that
+    ///   were put in or moved.
+    ///
+    /// - Parameter body: with a member, its position, and whether the store has it there already. It must not use these contents.
+    func assignPositions(_ body: (NSManagedObject, Int64, Bool) -> Void) {
+        guard let members else { return }
+        if hasPositionsOfNewList {
+            // Only appended to since, or the positions would be kept one by one.
+            number(added, from: members.count - added.count, body)
+        } else if uncommon?.positions != nil {
+            uncommon?.positions?.assign(to: members, body)
+        } else {
+            number(members, from: 0, body)
+            // Known only once they are written: this save may fail, or need another round.
+            willHavePositionsOfNewList = true
         }
     }
 
-    /// The save under way writes these positions; nil stands for those of a new list.
-    func willSave(at positions: MemberPositions?) {
-        willHavePositionsOfNewList = positions == nil
-        if uncommon != nil || positions != nil { madeUncommon.newPositions = positions }
+    private func number(_ list: MemberList, from start: Int, _ body: (NSManagedObject, Int64, Bool) -> Void) {
+        var index = start
+        list.forEach { member in
+            body(member, OrderKeys.position(ofNew: index), false)
+            index += 1
+        }
     }
 
     /// The members are about to be others than those that the positions follow from.
     @inline(__always) private func keepPositions() {
         willHavePositionsOfNewList = false
-        if hasPositionsOfNewList { positions = positions }
+        if hasPositionsOfNewList { makePositions() }
+    }
+
+    private func makePositions() {
+        hasPositionsOfNewList = false
+        guard let members else { return }
+        madeUncommon.positions = OrderPositions(ofNew: members, added: added)
+    }
+}
+
+/// The ordered set that shows the members.
+extension ToManyContents {
+    var mirror: MutableOrderedSetProxy? {
+        get { uncommon?.mirror }
+        set { madeUncommon.mirror = newValue }
+    }
+
+    /// Changes many members at once: the mirror follows when all is done.
+    func change(_ body: () -> Void) {
+        uncommon?.mirror?.membersAreUnknown()
+        body()
+        uncommon?.mirror?.mirror(self)
     }
 }

@@ -30,6 +30,12 @@ final class ConnectionPool: @unchecked Sendable {
         idle = Lock(Idle(open: open))
     }
 
+    // The connection that can remove the log closes last. Nobody else has the pool any more, so nobody's turn is waited for.
+    deinit {
+        closeReaders()
+        writer?.close()
+    }
+
     /// Runs `body` with a connection that nobody else uses meanwhile. Nested calls get connections of their own.
     ///
     /// - Precondition: where `locksReaders`, calls are not nested.
@@ -42,9 +48,11 @@ final class ConnectionPool: @unchecked Sendable {
             guard let open = idle.open else { throw Self.closed }
             return (idle.readers.popLast(), open)
         }
-        let connection = try known ?? open(.readOnly)
+        let connection = try known.flatMap { $0.isCurrent() ? $0 : nil } ?? open(.readOnly)
         defer { putBack(connection) }
-        return try body(connection)
+        let result = try body(connection)
+        guard connection.isCurrent() else { throw Self.changed(connection) }
+        return result
     }
 
     private func putBack(_ connection: Connection) {
@@ -69,15 +77,19 @@ final class ConnectionPool: @unchecked Sendable {
     /// Closes everything, after a save that is on its way. The last connection that closes takes the write-ahead log into the file and
     /// removes it.
     func close() {
+        closeReaders()
+        lock.write {
+            writer?.close()
+            writer = nil
+        }
+    }
+
+    private func closeReaders() {
         let readers = idle.withLock { idle in
             defer { idle = Idle(readers: [], open: nil) }
             return idle.readers
         }
         readers.forEach { $0.close() }
-        lock.write {
-            writer?.close()
-            writer = nil
-        }
     }
 
     /// Hands over a connection that is open already.
@@ -87,5 +99,9 @@ final class ConnectionPool: @unchecked Sendable {
 
     private static var closed: CocoaError {
         .coreData(.persistentStoreOperation, "The store was removed from its coordinator; its objects cannot be read or saved any more.")
+    }
+
+    private static func changed(_ connection: Connection) -> CocoaError {
+        .coreData(.persistentStoreOperation, "\(connection.path) was changed while it was read: try again.")
     }
 }

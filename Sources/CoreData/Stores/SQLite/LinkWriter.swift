@@ -17,12 +17,7 @@ struct LinkWriter {
         store.schema.entityIfStored(relationship.entity)?.toMany[relationship.name]
     }
 
-    private func run(_ sql: String, _ values: [SQLiteValue]) throws {
-        let statement = try connection.cached(sql)
-        defer { statement.resetAndClear() }
-        try statement.bind(values)
-        try statement.run()
-    }
+    private func run(_ sql: String, _ values: [SQLiteValue]) throws { try connection.run(sql, values) }
 
     /// The pairs of deleted objects go with them, whoever made them and whether or not anybody has read them.
     private func removePairs(of group: ChangeSet.Group) throws {
@@ -132,12 +127,14 @@ struct LinkWriter {
 
     /// Runs a statement for each member: with its position, its key, and what is the same for all.
     private func writePositions(_ change: ChangeSet.PositionChange, _ sql: String, _ common: [SQLiteValue], _ mark: OrderMark) throws {
-        let statement = try connection.cached(sql)
-        defer { statement.resetAndClear() }
-        for (member, position) in change.positions {
-            try statement.bind([.integer(position), .integer(try resolve(member).key)] + common)
-            try statement.run()
-            mark.note(position)
+        try connection.withCached(sql) { statement in
+            try statement.bind([.null, .null] + common)
+            for (member, position) in change.positions {
+                try statement.bind(.integer(position), at: 1)
+                try statement.bind(.integer(try resolve(member).key), at: 2)
+                try statement.run()
+                mark.note(position)
+            }
         }
     }
 }

@@ -47,7 +47,6 @@ extension SQLiteStore {
     /// The folder of data that Core Data keeps beside a file.
     var supportFolder: URL? {
         guard type == NSSQLiteStoreType, let url, url.isFileURL else { return nil }
-        let name = url.deletingPathExtension().lastPathComponent
-        return url.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
+        return StorePlace.file(url).supportFolder
     }
 }

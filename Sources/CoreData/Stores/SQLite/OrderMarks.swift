@@ -8,13 +8,23 @@ final class OrderMark {
     private let maximum: String
     @exclusivity(unchecked) fileprivate(set) var highest: Int64?
 
-    init(table: String, column: String) { maximum = "SELECT MAX(\(column)) FROM \(table)" }
+    private let column: String
+
+    init(table: String, column: String) {
+        maximum = "SELECT MAX(\(column)) FROM \(table)"
+        self.column = "\(table).\(column)"
+    }
 
     /// The next position.
     @inline(__always) func next(_ connection: Connection) throws -> Int64 {
-        let next = try (highest ?? read(connection)) + OrderKeys.spacing
+        let (next, isBeyond) = try (highest ?? read(connection)).addingReportingOverflow(OrderKeys.spacing)
+        if isBeyond { throw full() }
         highest = next
         return next
+    }
+
+    @inline(never) private func full() -> CocoaError {
+        .coreData(.persistentStoreSave, "\(column) has no positions left behind the last: set the order of its objects anew in the file.")
     }
 
     private func read(_ connection: Connection) throws -> Int64 {

@@ -45,15 +45,17 @@ final class RowReader {
 
     @inline(__always) private func add(_ values: some RowValues) throws {
         let next = Int(truncatingIfNeeded: sqlite3_value_int64(values.value(first + 1)))
-        if next != number || batch.unsafelyUnwrapped.isFull { try turn(to: next) }
+        let key = sqlite3_value_int64(values.value(first))
+        if next != number || batch.unsafelyUnwrapped.isFull || key <= 0 { try turn(to: next, key) }
         // Both were set by the first turn, and the reader keeps them until the next.
         Unmanaged.passUnretained(plan.unsafelyUnwrapped)._withUnsafeGuaranteedRef { plan in
-            Unmanaged.passUnretained(batch.unsafelyUnwrapped)._withUnsafeGuaranteedRef { decode(values, plan, into: $0) }
+            Unmanaged.passUnretained(batch.unsafelyUnwrapped)._withUnsafeGuaranteedRef { decode(key, values, plan, into: $0) }
         }
     }
 
     /// Gives out the batch so far and begins another: of the next entity, or a larger one of the same.
-    @inline(never) private func turn(to next: Int) throws {
+    @inline(never) private func turn(to next: Int, _ key: Int64) throws {
+        guard key > 0 else { throw Self.unusableKey(key, columns.plan(forNumber: next)?.entity) }
         try finish()
         if next == number, let plan, let batch {
             self.batch = RowBatch(layout: plan.shape.layout, capacity: Self.capacity(after: batch.capacity))
@@ -69,6 +71,14 @@ final class RowReader {
         batch = RowBatch(layout: plan.shape.layout, capacity: 1)
     }
 
+    /// Core Data gives out keys from 1 on. Here others stand for objects that are in no store yet.
+    static func unusableKey(_ key: Int64, _ entity: NSEntityDescription?) -> CocoaError {
+        .coreData(
+            .fileReadCorruptFile,
+            "The store has a \(entity?.rootEntity.name ?? "row") with the key \(key): keys of objects are positive. Change it in the file."
+        )
+    }
+
     private static func capacity(after capacity: Int) -> Int { capacity < 8 ? 8 : capacity < 64 ? 64 : 128 }
 
     private func finish() throws {
@@ -79,11 +89,8 @@ final class RowReader {
     }
 
     /// Decodes a row.
-    @inline(__always) private func decode(_ values: some RowValues, _ plan: ColumnPlan, into batch: RowBatch) {
-        let row = batch.append(
-            key: sqlite3_value_int64(values.value(first)),
-            version: Int32(truncatingIfNeeded: sqlite3_value_int64(values.value(first + 2)))
-        )
+    @inline(__always) private func decode(_ key: Int64, _ values: some RowValues, _ plan: ColumnPlan, into batch: RowBatch) {
+        let row = batch.append(key: key, version: EntityLayout.version(ofStored: sqlite3_value_int64(values.value(first + 2))))
         let offsets = plan.shape.layout.batchOffsets
         plan.steps.withUnsafeBufferPointer { steps in
             for step in steps { decode(values.value(step.column), step, row, row + Int(offsets[step.slot]), batch, values) }
@@ -162,6 +169,8 @@ final class RowReader {
         default:
             let reference = RowReference(key: sqlite3_value_int64(value), entity: targetEntity(entity, step), store: store.number)
             place.storeBytes(of: reference, as: RowReference.self)
+            // NB: no row has such a key, and here it would be that of an object which is in no store yet.
+            if reference.key < 0 { EntityLayout.setNull(row, step.slot) }
         }
     }
 

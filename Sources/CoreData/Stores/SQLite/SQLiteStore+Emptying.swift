@@ -31,18 +31,32 @@ extension SQLiteStore {
                 // What was deleted shall not be found in free pages.
                 try connection.execute("PRAGMA secure_delete = ON")
                 try connection.transaction(.immediate) {
-                    for table in try Self.tablesWithRows(connection) { try connection.execute("DELETE FROM \(table)") }
+                    try Self.deleteAllRows(connection)
                     try connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 0")
                     try fresh.write(to: connection)
+                    try requireFile()
                 }
             }
         }
         become(fresh)
     }
 
-    /// The tables of objects, links and history, and those of others; not those that say what the store is.
+    static func deleteAllRows(_ connection: Connection) throws {
+        // A trigger would write into tables that are empty already.
+        try connection.withoutTriggers {
+            for table in try tablesWithRows(connection) { try connection.execute("DELETE FROM \(table)") }
+        }
+    }
+
+    /// The tables of objects, links and history, and those of others; not those that say what the store is, nor those in which a virtual table
+    /// keeps its own: it is emptied as a table, and first, while there is what it may look up.
     private static func tablesWithRows(_ connection: Connection) throws -> [String] {
-        let names = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+        let names = try connection.rows(
+            """
+            SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual') \
+            AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type = 'virtual' DESC
+            """
+        )
         return names.compactMap { row in
             guard case .text(let name)? = row.first, !["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"].contains(name) else { return nil }
             return "\"\(name.replacingOccurrences(of: "\"", with: "\"\""))\""

@@ -9,6 +9,8 @@ struct OpenedDatabase {
     let counter: StatementCounter
     /// The type of stores in such places.
     let type: String
+    /// Whether it cannot be written, whatever was asked for.
+    let isReadOnly: Bool
 }
 
 extension SQLiteStore {
@@ -25,7 +27,7 @@ extension SQLiteStore {
         options: [AnyHashable: Any]?
     ) throws -> SQLiteStore {
         try checkModel(model, configurationName)
-        let database = try StoreDatabase(place: place, options: StoreOptions(options, isInMemory: place.database != nil))
+        let database = try StoreDatabase(place: place, options: DatabaseOptions(options, isInMemory: place.database != nil))
         do {
             return SQLiteStore(
                 try database.open(model, configurationName),

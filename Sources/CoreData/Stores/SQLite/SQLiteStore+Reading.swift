@@ -1,4 +1,3 @@
-import CSQLite
 import Foundation
 import Predicates
 import SQLiteDriver
@@ -63,11 +62,11 @@ extension SQLiteStore {
     ) throws -> Result {
         try reporting("fetch") {
             try pool.read { connection in
-                let statement = try connection.cached(sql)
-                defer { statement.resetAndClear() }
-                try statement.bind(plan.parameters)
-                SQLLog.note("parameters: \(plan.parameters)", level: 3)
-                return try body(statement, connection)
+                try connection.withCached(sql) { statement in
+                    try statement.bind(plan.parameters)
+                    SQLLog.note("parameters: \(plan.parameters)", level: 3)
+                    return try body(statement, connection)
+                }
             }
         }
     }
@@ -78,13 +77,14 @@ extension SQLiteStore {
         guard Self.residue(of: plan) == nil else { return nil }
         return try read(plan) { statement in
             var references: [RowReference] = []
-            while try statement.step() { references.append(reference(statement.int(0), number: Int(statement.int(1)))) }
+            while try statement.step() { references.append(try reference(statement.int(0), number: Int(statement.int(1)), query.entity)) }
             return references
         }
     }
 
-    private func reference(_ key: Int64, number: Int) -> RowReference {
-        RowReference(key: key, entity: Int32(schema.entity(numbered: number)?.description.index ?? 0), store: self.number)
+    private func reference(_ key: Int64, number: Int, _ entity: NSEntityDescription) throws -> RowReference {
+        guard key > 0 else { throw RowReader.unusableKey(key, entity) }
+        return RowReference(key: key, entity: Int32(schema.entity(numbered: number)?.description.index ?? 0), store: self.number)
     }
 
     /// The number of a query's rows; nil as for `references`.
@@ -120,15 +120,15 @@ extension SQLiteStore {
     /// Reads a row past the cache, which then has it.
     func readRow(_ key: Int64, _ entity: NSEntityDescription, _ connection: Connection) throws -> Row? {
         let lookUp = lookUp(of: entity)
-        let statement = try connection.cached(lookUp.sql)
-        defer { statement.reset() }
-        sqlite3_bind_int64(statement.handle, 1, key)
-        var found: Row?
-        try RowReader(lookUp.columns, store: self) { [cache] run in
-            found = run.known.first.flatMap { $0 } ?? Row(run.batch, run.range.lowerBound)
-            cache.keep(run.batch)
-        }.read(statement)
-        return found
+        return try connection.withCached(lookUp.sql) { statement in
+            try statement.bind(.integer(key), at: 1)
+            var found: Row?
+            try RowReader(lookUp.columns, store: self) { [cache] run in
+                found = run.known.first.flatMap { $0 } ?? Row(run.batch, run.range.lowerBound)
+                cache.keep(run.batch)
+            }.read(statement)
+            return found
+        }
     }
 
     private func relationshipPlan(_ relationship: NSRelationshipDescription) -> RelationshipPlan? {
@@ -161,13 +161,17 @@ extension SQLiteStore {
         _ connection: Connection,
         into rows: inout [RelatedRow]
     ) throws {
-        let statement = try connection.cached(plan.sql(ownerCount: owners.count))
-        defer { statement.resetAndClear() }
-        for (offset, owner) in plan.parameters(owners).enumerated() { try statement.bind(owner, at: Int32(offset) + 1) }
+        try connection.withCached(plan.sql(ownerCount: owners.count)) { statement in
+            try statement.bind(plan.parameters(owners))
+            try read(statement, plan.columns, into: &rows)
+        }
+    }
+
+    private func read(_ statement: Statement, _ columns: SelectedColumns, into rows: inout [RelatedRow]) throws {
         var sides: [(owner: Int64, position: Int64?)] = []
         var next = 0
         var order: [RelatedRow] = []
-        let reader = RowReader(plan.columns, from: 2, store: self) { [number] run in
+        let reader = RowReader(columns, from: 2, store: self) { [number] run in
             for (offset, index) in run.range.enumerated() {
                 let row = (run.known.isEmpty ? nil : run.known[offset]) ?? Row(run.batch, index)
                 let reference = RowReference(key: row.key, entity: Int32(run.entity.index), store: number)

@@ -10,19 +10,7 @@ extension SQLiteStore {
     /// - Throws: `SaveConflicts` or a `CocoaError`; the file is as it was then.
     func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> SaveRun {
         do {
-            return try pool.write { connection in
-                let run = SaveRun(self, changes, connection)
-                do {
-                    try connection.transaction(.immediate) {
-                        try run.write()
-                        try next()
-                    }
-                } catch {
-                    run.revertPositions()
-                    throw error
-                }
-                return run
-            }
+            return try pool.write { try write(changes, $0, next) }
         } catch let error as SQLiteError {
             orderMarks.forget()
             throw CocoaError(error, url: url, doing: "save", default: .persistentStoreSave)
@@ -30,6 +18,39 @@ extension SQLiteStore {
             orderMarks.forget()
             throw error
         }
+    }
+
+    /// Where rows break a unique index, it is found out which. Where the rows of the save were only in each other's way, since one takes a value
+    /// that another gives up, their values are taken away before the new ones are written.
+    private func write(_ changes: StoreChanges, _ connection: Connection, _ next: () throws -> Void) throws -> SaveRun {
+        for attempt in 0..<Self.maximumAttempts {
+            do {
+                return try write(SaveRun(self, changes, connection, freesValues: attempt > 0), connection, next)
+            } catch let broken as BrokenUniqueIndex {
+                try ConstraintSearch(self, changes, connection).throwConflicts()
+                // The model knows nothing of that index.
+                if attempt == Self.maximumAttempts - 1 { throw broken.error }
+            }
+        }
+        misuse("unreachable: the last attempt returns or throws")
+    }
+
+    /// Another process may write between two attempts.
+    private static let maximumAttempts = 3
+
+    private func write(_ run: SaveRun, _ connection: Connection, _ next: () throws -> Void) throws -> SaveRun {
+        do {
+            try connection.transaction(.immediate) {
+                try run.write()
+                try requireFile()
+                try next()
+            }
+        } catch {
+            run.revertPositions()
+            orderMarks.forget()
+            throw error
+        }
+        return run
     }
 
     /// Takes a block of primary keys; the first is returned. Runs in the caller's transaction.
@@ -43,31 +64,42 @@ extension SQLiteStore {
                 "Z_PRIMARYKEY of \(url?.path ?? "the store") has no row for entity number \(root)."
             )
         }
-        let statement = try connection.cached("UPDATE OR FAIL Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND Z_MAX = ?")
-        defer { statement.resetAndClear() }
-        try statement.bind([.integer(highest + Int64(count)), .integer(Int64(root)), .integer(highest)])
-        try statement.run()
-        return highest + 1
+        // Keys of objects are positive, whatever a file says.
+        let (last, isBeyond) = max(highest, 0).addingReportingOverflow(Int64(count))
+        guard !isBeyond else {
+            throw CocoaError.coreData(
+                .persistentStoreSave,
+                "\(url?.path ?? "The store") has no keys left for new objects: Z_MAX of entity number \(root) is \(highest)."
+            )
+        }
+        try connection.run(
+            "UPDATE OR FAIL Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND Z_MAX = ?",
+            [.integer(last), .integer(Int64(root)), .integer(highest)]
+        )
+        return last - Int64(count) + 1
     }
 
     /// Takes a block of primary keys in a transaction of its own.
     func reserveKeys(_ count: Int, for entity: NSEntityDescription) throws -> Int64 {
         try reporting("reserve object IDs") {
             try pool.write { connection in
-                try connection.transaction(.immediate) { try reserveKeys(count, root: schema.entity(for: entity).rootNumber, connection) }
+                try connection.transaction(.immediate) {
+                    try requireFile()
+                    return try reserveKeys(count, root: schema.entity(for: entity).rootNumber, connection)
+                }
             }
         }
     }
 
     /// The versions that rows have in the file, by key; those that are there. One statement.
-    func readVersions(_ keys: [Int64], _ entity: NSEntityDescription, _ connection: Connection) throws -> [Int64: Int32] {
+    func readVersions(_ keys: [Int64], _ entity: NSEntityDescription, _ connection: Connection) throws -> [Int64: Int64] {
         guard !keys.isEmpty else { return [:] }
-        let statement = try connection.cached(saveStatements(entity).versions)
-        defer { statement.resetAndClear() }
-        try statement.bind([.keys(keys)])
-        var versions: [Int64: Int32] = [:]
-        while try statement.step() { versions[statement.int(0)] = Int32(truncatingIfNeeded: statement.int(1)) }
-        return versions
+        return try connection.withCached(saveStatements(entity).versions) { statement in
+            try statement.bind([.keys(keys)])
+            var versions: [Int64: Int64] = [:]
+            while try statement.step() { versions[statement.int(0)] = statement.int(1) }
+            return versions
+        }
     }
 
     /// The statements of an entity, made at first use.

@@ -40,7 +40,11 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         state = Lock(MetadataState(metadata: opened.metadata))
         super.init(configurationName: configurationName, url: url, options: options)
         identifier = opened.metadata.uuid
+        if opened.isReadOnly { isReadOnly = true }
     }
+
+    // Batches that the cache keeps for a while are listed in it, and keep it in turn.
+    deinit { cache.forgetAll() }
 
     override var type: String { kind }
 
@@ -74,6 +78,9 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     /// The turn at the database. Two stores with one lock are on one database.
     var lock: StoreLock { pool.lock }
+
+    /// Sees whether what is written is found by others: the file that is open is the one at its place.
+    func requireFile() throws { if let url { try lock.identity.requireFile(at: url) } }
 
     override func holds(_ entity: NSEntityDescription) -> Bool { schema.entityIfStored(entity) != nil }
 

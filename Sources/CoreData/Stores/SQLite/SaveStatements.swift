@@ -3,7 +3,7 @@ import SQLiteDriver
 
 /// The statements that write one entity's rows, and the order of their parameters.
 final class SaveStatements {
-    static let rowsPerInsert = 50
+    private static let rowsPerInsert = 50
 
     let entity: SQLEntity
     let shape: EntityShape
@@ -23,14 +23,11 @@ final class SaveStatements {
     private let insertHead: String
     private let insertRow: String
     private(set) lazy var insertOne = "INSERT \(insertHead)\(insertRow)"
-    // NB: OR FAIL, so that the rows before one that breaks a constraint stay. A statement that has to take several rows back keeps the old
-    // content of every page that it changes, in a temporary file: with indexes, that is many times what it writes.
-    private(set) lazy var insertMany =
-        "INSERT OR FAIL \(insertHead)" + Array(repeating: insertRow, count: Self.rowsPerInsert).joined(separator: ",")
-    private var updates: [SlotMask: (sql: String, steps: ContiguousArray<StatementWriter.Step>)] = [:]
+    private var insertMany: (count: Int, sql: String) = (0, "")
+    private var updates = RecentlyUsed<SlotMask, (sql: String, steps: ContiguousArray<StatementWriter.Step>)>(countLimit: 128)
     private let columns: [[String]]
 
-    var parametersPerRow: Int32 { Int32(columns.reduce(1) { $0 + $1.count }) }
+    private lazy var parametersPerRow = columns.reduce(1) { $0 + $1.count }
 
     init(_ entity: SQLEntity, shape: EntityShape, marks: OrderMarks) {
         self.entity = entity
@@ -73,18 +70,40 @@ final class SaveStatements {
         }
     }
 
+    /// How many rows one statement inserts.
+    func rowsPerInsert(_ connection: Connection) -> Int { max(1, min(Self.rowsPerInsert, connection.parameterLimit / parametersPerRow)) }
+
+    /// The statement that inserts so many rows; its parameters are each row's key and then its columns.
+    ///
+    /// NB: OR FAIL, so that the rows before one that breaks a constraint stay. A statement that has to take several rows back keeps the old
+    /// content of every page that it changes, in a temporary file: with indexes, that is many times what it writes.
+    func insert(rows count: Int) -> String {
+        if insertMany.count != count {
+            insertMany = (count, "INSERT OR FAIL \(insertHead)" + Array(repeating: insertRow, count: count).joined(separator: ","))
+        }
+        return insertMany.sql
+    }
+
     /// The statement that writes these slots of one row; its last parameters are the new version, the key and the version that was read.
     func update(_ slots: SlotMask) -> (sql: String, steps: ContiguousArray<StatementWriter.Step>) {
-        if let known = updates[slots] { return known }
+        if let known = updates.value(for: slots) { return known }
         let steps = ContiguousArray(self.steps.filter { slots.contains($0.slot) })
         let assignments = steps.flatMap { columns[$0.slot] }.map { "\($0) = ?" } + ["Z_OPT = ?"]
         let sql = "UPDATE \(entity.table) SET \(assignments.joined(separator: ", ")) WHERE Z_PK = ? AND Z_OPT = ?"
-        updates[slots] = (sql, steps)
+        updates.insert((sql, steps), for: slots)
         return (sql, steps)
     }
 
+    /// How many of those are kept.
+    var updateCount: Int { updates.count }
+
     /// Advances the versions of rows that were never read, by a JSON array of keys.
-    var touch: String { "UPDATE \(entity.table) SET Z_OPT = Z_OPT + 1 WHERE Z_PK IN (SELECT value FROM json_each(?))" }
+    var touch: String {
+        """
+        UPDATE \(entity.table) SET Z_OPT = CASE WHEN Z_OPT < \(Int64.max) THEN Z_OPT + 1 ELSE 1 END \
+        WHERE Z_PK IN (SELECT value FROM json_each(?))
+        """
+    }
     static let rowsPerDelete = 50
     private lazy var deleteMany = deleteText(count: Self.rowsPerDelete)
 

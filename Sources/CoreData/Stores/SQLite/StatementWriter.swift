@@ -53,67 +53,85 @@ final class StatementWriter {
         to handle: OpaquePointer,
         from index: Int32
     ) throws -> Int32 {
-        var index = index
-        for step in steps {
-            let place = bytes + step.offset
-            if EntityLayout.isNull(bytes, step.slot) {
-                sqlite3_bind_null(handle, index)
-                if step.hasEntityColumn {
-                    index += 1
-                    sqlite3_bind_null(handle, index)
-                }
-            } else {
-                switch step.kind {
-                case .string:
-                    bindText(place.assumingMemoryBound(to: String?.self), handle, index)
-                case .int16, .int32, .int64, .boolean, .position: sqlite3_bind_int64(handle, index, place.load(as: Int64.self))
-                case .double, .date: sqlite3_bind_double(handle, index, place.load(as: Double.self))
-                case .float: sqlite3_bind_double(handle, index, Double(place.load(as: Float.self)))
-                case .decimal: bindDecimal(place.load(as: Decimal.self), handle, index)
-                case .uuid: sqlite3_bind_blob(handle, index, place, 16, nil)
-                case .binary:
-                    // As for text.
-                    let data = place.assumingMemoryBound(to: Data?.self).pointee.unsafelyUnwrapped
-                    bindData(step.isMarked ? MarkedData.cell(data) : data, handle, index)
-                case .reference: index = try bindReference(place.load(as: RowReference.self), step, handle, index)
-                }
-            }
-            index += 1
-        }
-        return index
+        var (next, code) = (index, SQLITE_OK)
+        for step in steps { code |= try bind(step, bytes, handle, &next) }
+        if code != SQLITE_OK { throw try refusal(of: bytes, steps, handle, from: index) }
+        return next
     }
 
-    @inline(__always) private func bindText(_ text: UnsafeMutablePointer<String?>, _ handle: OpaquePointer, _ index: Int32) {
+    /// Binds one slot to the next parameters; whether SQLite takes it.
+    @inline(__always)
+    private func bind(_ step: Step, _ bytes: UnsafeMutableRawPointer, _ handle: OpaquePointer, _ next: inout Int32) throws -> Int32 {
+        let place = bytes + step.offset
+        let index = next
+        next += step.hasEntityColumn ? 2 : 1
+        if EntityLayout.isNull(bytes, step.slot) {
+            let code = sqlite3_bind_null(handle, index)
+            return step.hasEntityColumn ? code | sqlite3_bind_null(handle, index + 1) : code
+        }
+        switch step.kind {
+        case .string: return bindText(place.assumingMemoryBound(to: String?.self), handle, index)
+        case .int16, .int32, .int64, .boolean, .position: return sqlite3_bind_int64(handle, index, place.load(as: Int64.self))
+        case .double, .date: return sqlite3_bind_double(handle, index, place.load(as: Double.self))
+        case .float: return sqlite3_bind_double(handle, index, Double(place.load(as: Float.self)))
+        case .decimal: return bindDecimal(place.load(as: Decimal.self), handle, index)
+        case .uuid: return sqlite3_bind_blob(handle, index, place, 16, nil)
+        case .binary:
+            // As for text.
+            let data = place.assumingMemoryBound(to: Data?.self).pointee.unsafelyUnwrapped
+            return bindData(step.isMarked ? MarkedData.cell(data) : data, handle, index)
+        case .reference: return try bindReference(place.load(as: RowReference.self), step, handle, index)
+        }
+    }
+
+    /// Which slot it was: they are bound once more, one by one.
+    @inline(never)
+    private func refusal(
+        of bytes: UnsafeMutableRawPointer,
+        _ steps: UnsafeBufferPointer<Step>,
+        _ handle: OpaquePointer,
+        from index: Int32
+    ) throws -> RefusedValue {
+        var next = index
+        for step in steps {
+            let code = try bind(step, bytes, handle, &next)
+            if code != SQLITE_OK { return RefusedValue(slot: step.slot, code: code) }
+        }
+        return RefusedValue(slot: nil, code: SQLITE_NOMEM)
+    }
+
+    @inline(__always) private func bindText(_ text: UnsafeMutablePointer<String?>, _ handle: OpaquePointer, _ index: Int32) -> Int32 {
         // A string slot that is not null holds a string, and an optional one looks like any. Its two words are borrowed, which costs no
         // reference count, and leaves the row alone, which others may be reading: `withUTF8` wants something that it could change.
         var borrowed = UnsafeRawPointer(text).loadUnaligned(as: (UInt64, UInt64).self)
-        withUnsafeMutablePointer(to: &borrowed) {
+        return withUnsafeMutablePointer(to: &borrowed) {
             $0.withMemoryRebound(to: String.self, capacity: 1) { $0.pointee.withUTF8 { bind($0, handle, index) } }
         }
     }
 
-    @inline(__always) private func bind(_ bytes: UnsafeBufferPointer<UInt8>, _ handle: OpaquePointer, _ index: Int32) {
-        if used + bytes.count <= Self.arenaSize {
-            let copy = arena + used
-            // An empty string may have no address; any will do.
-            if let source = bytes.baseAddress { copy.copyMemory(from: source, byteCount: bytes.count) }
-            used += bytes.count
-            sqlite3_bind_text(handle, index, copy.assumingMemoryBound(to: CChar.self), Int32(bytes.count), nil)
-        } else {
-            _ = bytes.withMemoryRebound(to: CChar.self) {
-                sqlite3_bind_text(handle, index, $0.baseAddress, Int32(clamping: $0.count), transient)
-            }
+    @inline(__always) private func bind(_ bytes: UnsafeBufferPointer<UInt8>, _ handle: OpaquePointer, _ index: Int32) -> Int32 {
+        guard used + bytes.count <= Self.arenaSize else { return bindLarge(bytes, handle, index) }
+        let copy = arena + used
+        // An empty string may have no address; any will do.
+        if let source = bytes.baseAddress { copy.copyMemory(from: source, byteCount: bytes.count) }
+        used += bytes.count
+        return sqlite3_bind_text(handle, index, copy.assumingMemoryBound(to: CChar.self), Int32(bytes.count), nil)
+    }
+
+    private func bindLarge(_ bytes: UnsafeBufferPointer<UInt8>, _ handle: OpaquePointer, _ index: Int32) -> Int32 {
+        bytes.withMemoryRebound(to: CChar.self) {
+            sqlite3_bind_text64(handle, index, $0.baseAddress, UInt64($0.count), transient, UInt8(truncatingIfNeeded: SQLITE_UTF8))
         }
     }
 
-    private func bindData(_ data: Data, _ handle: OpaquePointer, _ index: Int32) {
+    private func bindData(_ data: Data, _ handle: OpaquePointer, _ index: Int32) -> Int32 {
         // NB: a null pointer binds NULL, and empty data has one.
-        if data.isEmpty { return _ = sqlite3_bind_zeroblob(handle, index, 0) }
-        _ = data.withUnsafeBytes { sqlite3_bind_blob64(handle, index, $0.baseAddress, UInt64($0.count), transient) }
+        if data.isEmpty { return sqlite3_bind_zeroblob(handle, index, 0) }
+        return data.withUnsafeBytes { sqlite3_bind_blob64(handle, index, $0.baseAddress, UInt64($0.count), transient) }
     }
 
     /// SQLite has no decimals: a whole number that fits is exact, every other becomes the nearest double, and what is none becomes NULL.
-    private func bindDecimal(_ number: Decimal, _ handle: OpaquePointer, _ index: Int32) {
+    private func bindDecimal(_ number: Decimal, _ handle: OpaquePointer, _ index: Int32) -> Int32 {
         switch StoredNumber(number) {
         case .integer(let integer): sqlite3_bind_int64(handle, index, integer)
         case .real(let double): sqlite3_bind_double(handle, index, double)
@@ -122,9 +140,20 @@ final class StatementWriter {
 
     private func bindReference(_ reference: RowReference, _ step: Step, _ handle: OpaquePointer, _ index: Int32) throws -> Int32 {
         let target = reference.key < 0 || reference.store != store ? try resolve(reference) : reference
-        sqlite3_bind_int64(handle, index, target.key)
-        guard step.hasEntityColumn else { return index }
-        sqlite3_bind_int64(handle, index + 1, Int64(schema.number(ofEntityAt: target.entity)))
-        return index + 1
+        let code = sqlite3_bind_int64(handle, index, target.key)
+        guard step.hasEntityColumn else { return code }
+        return code | sqlite3_bind_int64(handle, index + 1, Int64(schema.number(ofEntityAt: target.entity)))
+    }
+}
+
+/// A value that SQLite does not take: too large, or there is no memory for it.
+struct RefusedValue: Error {
+    let slot: Int?
+    let code: Int32
+
+    func error(_ entity: NSEntityDescription, url: URL?) -> CocoaError {
+        let key = slot.map { entity.shape.layout.slots[$0].name } ?? "?"
+        let error = SQLiteError(extendedCode: code, message: "\(entity.name ?? "?").\(key): \(SQLiteError.text(of: code))")
+        return CocoaError(error, url: url, doing: "save", default: .persistentStoreSave)
     }
 }

@@ -7,38 +7,55 @@ import SQLiteDriver
 /// Until it is known to be of the model, nothing is written to it.
 struct StoreDatabase: Sendable {
     let place: StorePlace
-    let options: StoreOptions
+    let options: DatabaseOptions
 
     private var url: URL { place.url }
 
-    /// A database in memory that nobody has yet is made, though it is to be read only.
-    private var isFileToRead: Bool { options.isReadOnly && place.database == nil }
-
     func open(_ model: NSManagedObjectModel, _ configurationName: String?) throws -> OpenedDatabase {
-        try isFileToRead ? openForReading(model, configurationName) : openForWriting(model, configurationName)
+        // A database in memory that nobody has yet is made, though it is to be read only.
+        if options.isReadOnly, place.database == nil { return try openForReading(model, configurationName) }
+        return try openForWriting(model, configurationName) ?? openForReading(model, configurationName)
     }
 
     private func openForReading(_ model: NSManagedObjectModel, _ configurationName: String?) throws -> OpenedDatabase {
-        try requireFile()
-        let counter = StatementCounter()
-        let connection = try connect(.readOnly)
+        if place.database == nil { try requireFile() }
+        _ = try checkAbandonedLog(model, configurationName)
+        let (counter, lock) = (StatementCounter(), try place.lock())
+        let connection = try connectForReading()
         defer { connection.close() }
-        let metadata = try compatibleMetadata(connection, model, configurationName)
-        let schema = try SQLSchema(reading: connection, model: model, configuration: configurationName)
-        return OpenedDatabase(schema: schema, metadata: metadata, pool: try pool(counter), counter: counter, type: place.type)
+        // A file is read beside writers, in this process or another; a database in memory is not.
+        let read = { (try check(connection, model, configurationName), try Self.hasLog(connection)) }
+        let ((schema, metadata), hasLog) = place.database == nil ? try read() : try lock.read(read)
+        let pool = ConnectionPool(lock: lock, locksReaders: !hasLog) { _ in try observed(connectForReading(), counter) }
+        return OpenedDatabase(schema: schema, metadata: metadata, pool: pool, counter: counter, type: place.type, isReadOnly: true)
     }
 
-    private func openForWriting(_ model: NSManagedObjectModel, _ configurationName: String?) throws -> OpenedDatabase {
+    /// Nil for a store that has a history, which is not to be written without one.
+    private func openForWriting(_ model: NSManagedObjectModel, _ configurationName: String?) throws -> OpenedDatabase? {
+        let log = try checkAbandonedLog(model, configurationName)
         let counter = StatementCounter()
         // NB: a database in memory lets nobody in who only sets up a connection while another one writes.
         let connection = try place.database?.lock.write { try connect(.readWriteCreate) } ?? connect(.readWriteCreate)
         SQLLog.observe(connection, counter: counter)
         do {
-            let pool = try pool(counter)
-            return try pool.lock.write {
-                let (schema, metadata) = try prepare(connection, model, configurationName)
+            let lock = try place.lock()
+            return try lock.write {
+                // NB: the last connection that closes takes the write-ahead log into the file; not if the file turns out to be somebody else's.
+                connection.setCheckpointsOnClose(log == .none || log == .empty)
+                if try connection.rows("SELECT name FROM sqlite_master LIMIT 1").isEmpty {
+                    try create(connection, model, configurationName)
+                }
+                let (schema, metadata) = try check(connection, model, configurationName)
+                if try mustNotWrite(connection) {
+                    connection.close()
+                    return nil
+                }
+                connection.setCheckpointsOnClose(true)
+                try connection.trustSchemaWithVirtualTables()
+                let hasLog = try begin(connection)
+                let pool = pool(lock, hasLog: hasLog, counter)
                 pool.adopt(writer: connection)
-                return OpenedDatabase(schema: schema, metadata: metadata, pool: pool, counter: counter, type: place.type)
+                return OpenedDatabase(schema: schema, metadata: metadata, pool: pool, counter: counter, type: place.type, isReadOnly: false)
             }
         } catch {
             connection.close()
@@ -46,23 +63,41 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Makes the tables where there are none, and sees whether they are the model's.
-    private func prepare(
+    /// A log that nobody has open gets an index by being read, which stays: so what is refused is refused before.
+    private func checkAbandonedLog(_ model: NSManagedObjectModel, _ configurationName: String?) throws -> LogState {
+        let log = place.database == nil ? LogState(of: place.url) : .none
+        guard log == .abandoned else { return log }
+        let connection = try place.connectForReading(timeout: options.timeout, isAlone: true)
+        defer { connection.close() }
+        if try !connection.rows("SELECT name FROM sqlite_master LIMIT 1").isEmpty { _ = try check(connection, model, configurationName) }
+        return log
+    }
+
+    /// Sees whether the database is one of a store of the model.
+    private func check(
         _ connection: Connection,
         _ model: NSManagedObjectModel,
         _ configurationName: String?
     ) throws -> (SQLSchema, StoreMetadata) {
-        // NB: the last connection that closes takes the write-ahead log into the file; not if the file turns out to be somebody else's.
-        connection.setCheckpointsOnClose(false)
-        if try connection.rows("SELECT name FROM sqlite_master LIMIT 1").isEmpty {
-            try create(connection, model, configurationName)
-        }
         let metadata = try compatibleMetadata(connection, model, configurationName)
-        let schema = try SQLSchema(reading: connection, model: model, configuration: configurationName)
-        connection.setCheckpointsOnClose(true)
+        return (try SQLSchema(reading: connection, model: model, configuration: configurationName), metadata)
+    }
+
+    /// Sets a connection up that writes; whether changes go to a log, so that readers see the last commit and wait for nobody.
+    private func begin(_ connection: Connection) throws -> Bool {
         try connection.execute("PRAGMA journal_mode = \(options.journalMode)")
+        let hasLog = try Self.hasLog(connection)
+        try setSynchronous(connection, hasLog: hasLog)
         try runPragmas(on: connection)
-        return (schema, metadata)
+        return hasLog
+    }
+
+    /// NB: the mode is the file's, whatever the options say: others may keep it as it is, and some places have no room for a log's index.
+    private static func hasLog(_ connection: Connection) throws -> Bool { try connection.rows("PRAGMA journal_mode") == [[.text("wal")]] }
+
+    /// NB: "WAL mode is always consistent with synchronous=NORMAL"; a rollback journal is safe against a loss of power with FULL only.
+    private func setSynchronous(_ connection: Connection, hasLog: Bool) throws {
+        try connection.execute("PRAGMA synchronous = \(hasLog ? "NORMAL" : "FULL")")
     }
 
     /// Makes the tables. Another process that does the same at this moment wins or waits.
@@ -107,23 +142,33 @@ struct StoreDatabase: Sendable {
         return metadata
     }
 
-    private func pool(_ counter: StatementCounter) throws -> ConnectionPool {
-        ConnectionPool(lock: try place.lock(), locksReaders: !options.hasLog) { mode in
+    private func pool(_ lock: StoreLock, hasLog: Bool, _ counter: StatementCounter) -> ConnectionPool {
+        ConnectionPool(lock: lock, locksReaders: !hasLog) { mode in
             let connection = try connect(mode)
+            try lock.identity.requireFile(at: url)
+            if mode != .readOnly {
+                try setSynchronous(connection, hasLog: hasLog)
+                try connection.trustSchemaWithVirtualTables()
+            }
             try runPragmas(on: connection)
-            SQLLog.observe(connection, counter: counter)
-            return connection
+            return observed(connection, counter)
         }
+    }
+
+    private func observed(_ connection: Connection, _ counter: StatementCounter) -> Connection {
+        SQLLog.observe(connection, counter: counter)
+        return connection
     }
 
     private func connect(_ mode: Connection.Mode) throws -> Connection {
         try place.refuseFragment()
-        let connection = try isFileToRead ? place.connectForReading() : place.connect(mode)
-        connection.setBusyTimeout(seconds: options.timeout)
-        try SQLFunctions.register(on: connection)
-        try connection.defineSink()
-        try connection.execute("PRAGMA recursive_triggers = 1")
-        try connection.execute("PRAGMA synchronous = NORMAL")
+        return try place.connect(mode, timeout: options.timeout)
+    }
+
+    private func connectForReading() throws -> Connection {
+        try place.refuseFragment()
+        let connection = try place.connectForReading(timeout: options.timeout)
+        try runPragmas(on: connection)
         return connection
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteDriver
 
 /// The turn at one database: writers one at a time, and readers between them where the database cannot serve both at once.
 ///
@@ -86,6 +87,14 @@ enum DatabaseIdentity: Hashable, Comparable, Sendable {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         self = .file(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    /// Sees whether the file that is open is the one at its place still.
+    ///
+    /// NB: SQLite goes on reading and writing a file that was removed or replaced, and nobody else ever finds what it writes.
+    func requireFile(at url: URL) throws {
+        guard case .file = self, Self(path: url.path) != self else { return }
+        throw SQLiteError(extendedCode: SQLiteError.fileMoved, message: "the file was removed or replaced by another while it was open")
     }
 }
 

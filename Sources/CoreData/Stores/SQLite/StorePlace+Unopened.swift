@@ -3,15 +3,15 @@ import SQLiteDriver
 
 /// What is done with stores that no coordinator need have open.
 extension StorePlace {
-    /// Empties the database, after the saves in this process that wait already; then removes its files.
+    /// Empties the database, after the saves in this process that wait already, and removes the files with its data beside it. The file itself
+    /// stays: others may have it open, who would go on writing into one that nobody finds any more.
     ///
     /// - Throws: a `CocoaError` where the file is no database and this is not `isForced`, or where it cannot be written within `timeout`.
     func destroy(timeout: TimeInterval, isForced: Bool) throws {
         do {
             if !isForced { try refuseFragment() }
-            let connection = try connect(.readWrite)
+            let connection = try connect(.readWrite, timeout: timeout)
             defer { connection.close() }
-            connection.setBusyTimeout(seconds: timeout)
             try lock().write {
                 if !isForced { _ = try connection.rows("PRAGMA schema_version") }
                 try connection.empty()
@@ -19,23 +19,25 @@ extension StorePlace {
         } catch let error as SQLiteError {
             throw CocoaError(error, url: url, doing: "destroy the store")
         }
-        try removeFiles()
+        if let supportFolder, FileManager.default.fileExists(atPath: supportFolder.path) {
+            try FileManager.default.removeItem(at: supportFolder)
+        }
     }
 
-    private func removeFiles() throws {
-        guard database == nil else { return }
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            let path = url.path + suffix
-            if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
-        }
+    /// The folder of data that Core Data keeps beside a file.
+    var supportFolder: URL? {
+        guard database == nil else { return nil }
+        let name = url.deletingPathExtension().lastPathComponent
+        return url.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
     }
 
     /// What the store says of itself.
     ///
-    /// - Throws: a `CocoaError` where there is no metadata that can be read.
-    func metadata() throws -> StoreMetadata {
+    /// - Throws: a `CocoaError` where there is no metadata that can be read within `timeout`.
+    func metadata(timeout: TimeInterval) throws -> StoreMetadata {
         do {
-            let connection = try connectForReading()
+            try refuseFragment()
+            let connection = try connectForReading(timeout: timeout, isAlone: true)
             defer { connection.close() }
             if let metadata = try readMetadata(connection) { return metadata }
         } catch let error as SQLiteError {

@@ -1,6 +1,4 @@
-import CSQLite
 import Foundation
-import SQLiteDriver
 
 /// Where a store's database is.
 enum StorePlace: Sendable {
@@ -81,16 +79,6 @@ enum StorePlace: Sendable {
         )
     }
 
-    /// A connection without any settings.
-    func connect(_ mode: Connection.Mode) throws -> Connection {
-        try database?.connect(mode) ?? Connection(path: url.path, mode: mode)
-    }
-
-    /// A connection that reads only, also where nothing can be written.
-    func connectForReading() throws -> Connection {
-        try database?.connect(.readOnly) ?? Self.readOnlyConnection(url)
-    }
-
     private static func isNull(_ url: URL) -> Bool { url.path == "/dev/null" }
 
     private static func unknown(_ type: String) -> CocoaError {
@@ -113,22 +101,5 @@ extension StorePlace {
             "\(url.path) is no database: it has only \(size) bytes.",
             userInfo: [NSFilePathErrorKey: url.path]
         )
-    }
-
-    /// A connection that reads only, also in a folder that cannot be written.
-    ///
-    /// NB: in WAL mode even readers need a `-shm` file. Where none can be made, and there is no log either, the file is read as one that
-    /// nobody changes, which is what such a place promises.
-    private static func readOnlyConnection(_ url: URL) throws -> Connection {
-        let connection = try Connection(path: url.path, mode: .readOnly)
-        do {
-            _ = try connection.rows("PRAGMA schema_version")
-            return connection
-        } catch let error as SQLiteError where error.code == SQLITE_CANTOPEN || error.code == SQLITE_READONLY {
-            connection.close()
-            let path = url.path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed)
-            guard let path, !FileManager.default.fileExists(atPath: url.path + "-wal") else { throw error }
-            return try Connection(path: "file:\(path)?immutable=1", mode: .readOnly, isURI: true)
-        }
     }
 }

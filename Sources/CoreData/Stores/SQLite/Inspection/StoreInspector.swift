@@ -19,9 +19,12 @@ package final class StoreInspector {
         }
         let place = StorePlace.file(url)
         try place.refuseFragment()
-        metadata = try place.metadata().dictionary
-        connection = try inStore(url) { try place.connectForReading() }
-        connection.setBusyTimeout(seconds: SQLiteStore.defaultTimeout)
+        metadata = try place.metadata(timeout: SQLiteStore.defaultTimeout).dictionary
+        connection = try inStore(url) {
+            let connection = try place.connectForReading(timeout: SQLiteStore.defaultTimeout, isAlone: true)
+            try connection.allowOnlyReading()
+            return connection
+        }
         self.url = url
     }
 

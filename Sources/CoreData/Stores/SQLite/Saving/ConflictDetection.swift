@@ -4,7 +4,7 @@ import SQLiteDriver
 final class ConflictDetection {
     private let store: SQLiteStore
     private let connection: Connection
-    private var conflicts: [RowConflict] = []
+    private(set) var conflicts: [RowConflict] = []
 
     init(_ store: SQLiteStore, _ connection: Connection) {
         self.store = store
@@ -27,8 +27,30 @@ final class ConflictDetection {
     func checkLocks(of group: ChangeSet.Group) throws {
         let versions = try store.readVersions(group.locks.map(\.key), group.entity, connection)
         for lock in group.locks {
-            guard let base = lock.base, base.version != 0, versions[lock.key] != base.version else { continue }
+            guard let base = lock.base, base.version != 0, versions[lock.key].map({ EntityLayout.version(ofStored: $0) }) != base.version
+            else { continue }
             try noteStoredRow(group, lock.key, base.version)
+        }
+    }
+
+    /// Notes conflicts for changes whose rows have another version by now, though nothing has been written yet: one statement for each kind.
+    func checkVersions(of group: ChangeSet.Group) throws {
+        try checkLocks(of: group)
+        try checkVersions(of: group.updates, group, whenMissing: true)
+        try checkVersions(of: group.deletes, group, whenMissing: false)
+    }
+
+    private func checkVersions(
+        of changes: ContiguousArray<some MeasuredChange>,
+        _ group: ChangeSet.Group,
+        whenMissing isConflict: Bool
+    ) throws {
+        let versions = try store.readVersions(changes.map(\.key), group.entity, connection)
+        let statements = store.saveStatements(group.entity)
+        for change in changes {
+            guard let base = change.base, base.version != 0, versions[change.key].map({ $0 != Int64(base.version) }) ?? isConflict
+            else { continue }
+            if !noteNewerCachedRow(change, group, statements) { try noteStoredRow(group, change.key, base.version) }
         }
     }
 

@@ -34,10 +34,12 @@ struct DeleteWriter {
 
     private func delete(_ keys: [Int64], _ version: Int32, _ group: ChangeSet.Group, _ statements: SaveStatements) throws {
         guard !keys.isEmpty else { return }
-        let statement = try connection.cached(statements.delete(count: keys.count))
-        sqlite3_bind_int64(statement.handle, 1, Int64(version))
-        for (offset, key) in keys.enumerated() { sqlite3_bind_int64(statement.handle, Int32(offset) + 2, key) }
-        try statement.run()
+        try connection.withCached(statements.delete(count: keys.count)) { statement in
+            var code = sqlite3_bind_int64(statement.handle, 1, Int64(version))
+            for (offset, key) in keys.enumerated() { code |= sqlite3_bind_int64(statement.handle, Int32(offset) + 2, key) }
+            try statement.requireBound(code)
+            try statement.run()
+        }
         guard connection.changes < keys.count else { return }
         // A row that is gone already is what was asked for; one with another version is a conflict.
         let present = try store.readVersions(keys, group.entity, connection)
@@ -45,10 +47,6 @@ struct DeleteWriter {
     }
 
     private func deleteUnread(_ keys: [Int64], _ statements: SaveStatements) throws {
-        guard !keys.isEmpty else { return }
-        let statement = try connection.cached(statements.deleteUnread)
-        defer { statement.resetAndClear() }
-        try statement.bind([.keys(keys)])
-        try statement.run()
+        if !keys.isEmpty { try connection.run(statements.deleteUnread, [.keys(keys)]) }
     }
 }

@@ -12,27 +12,30 @@ struct InsertWriter {
     func write(_ group: ChangeSet.Group, _ keys: ContiguousArray<Int64>) throws {
         guard !group.inserts.isEmpty else { return }
         let statements = store.saveStatements(group.entity)
-        let next = try writeMany(group, keys, statements)
-        try writeSingly(group, keys, from: next, statements)
+        do {
+            let next = try writeMany(group, keys, statements)
+            if next < group.inserts.count { try writeSingly(group, keys, from: next, statements) }
+        } catch let refused as RefusedValue {
+            throw refused.error(group.entity, url: store.url)
+        }
     }
 
-    /// Inserts as many as fill whole statements, and none after one that breaks a constraint; the first that remains is returned.
+    /// Inserts as many as fill whole statements; the first that remains is returned.
     private func writeMany(_ group: ChangeSet.Group, _ keys: ContiguousArray<Int64>, _ statements: SaveStatements) throws -> Int {
-        var next = 0
-        guard group.inserts.count >= SaveStatements.rowsPerInsert else { return next }
-        let many = try connection.cached(statements.insertMany)
-        defer { many.resetAndClear() }
-        while next + SaveStatements.rowsPerInsert <= group.inserts.count {
-            let end = next + SaveStatements.rowsPerInsert
-            do {
-                try insert(group, keys, next..<end, many, statements)
-            } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
-                // The rows before the one to blame are in: on its own, it fails again and is named.
-                return next + connection.changes
+        let count = statements.rowsPerInsert(connection)
+        guard group.inserts.count >= count else { return 0 }
+        return try connection.withCached(statements.insert(rows: count)) { many in
+            var next = 0
+            while next + count <= group.inserts.count {
+                do {
+                    try insert(group, keys, next..<next + count, many, statements)
+                } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
+                    throw BrokenUniqueIndex.error(for: error, group.entity)
+                }
+                next += count
             }
-            next = end
+            return next
         }
-        return next
     }
 
     private func writeSingly(
@@ -41,13 +44,13 @@ struct InsertWriter {
         from first: Int,
         _ statements: SaveStatements
     ) throws {
-        let one = try connection.cached(statements.insertOne)
-        defer { one.resetAndClear() }
-        for index in first..<group.inserts.count {
-            do {
-                try insert(group, keys, index..<index + 1, one, statements)
-            } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
-                throw CocoaError.brokenConstraint(error, group.entity)
+        try connection.withCached(statements.insertOne) { one in
+            for index in first..<group.inserts.count {
+                do {
+                    try insert(group, keys, index..<index + 1, one, statements)
+                } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
+                    throw BrokenUniqueIndex.error(for: error, group.entity)
+                }
             }
         }
     }
@@ -64,19 +67,9 @@ struct InsertWriter {
         var parameter: Int32 = 1
         for index in range {
             if !statements.positions.isEmpty { try positions.assign(to: group.inserts[index].row.own, statements) }
-            sqlite3_bind_int64(statement.handle, parameter, keys[index])
+            try statement.requireBound(sqlite3_bind_int64(statement.handle, parameter, keys[index]))
             parameter = try writer.bind(group.inserts[index].row.bytes, statements.steps, to: statement.handle, from: parameter + 1)
         }
         try statement.run()
-    }
-}
-
-extension CocoaError {
-    static func brokenConstraint(_ error: SQLiteError, _ entity: NSEntityDescription) -> CocoaError {
-        .coreData(
-            .managedObjectConstraintMerge,
-            "Saving a \(entity.name ?? "?") would break a uniqueness constraint: \(error.message).",
-            userInfo: [NSSQLiteErrorDomain: NSNumber(value: error.extendedCode)]
-        )
     }
 }

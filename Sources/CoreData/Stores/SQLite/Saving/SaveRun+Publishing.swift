@@ -8,9 +8,17 @@ extension SaveRun {
             store.cache.publish(updates: group.updates, versions: updatedVersions[index], root: root)
             store.cache.forget(root: root, deletes: group.deletes)
         }
-        for (root, keys) in unreadUpdates { for key in keys { store.cache.forget(root: root, key: key) } }
+        for (index, (_, group)) in changes.groups.enumerated() { forgetVersions(of: group, updatedVersions[index]) }
+        for (root, keys) in unlistedUpdates { for key in keys { store.cache.forget(root: root, key: key) } }
         for (root, first, count) in keys.pooled { store.keyPool.put(first, count: count, root: root) }
         store.didWriteMetadata()
+    }
+
+    /// Rows whose versions have become ones that no row can say: the store is asked for them before the next change.
+    private func forgetVersions(of group: ChangeSet.Group, _ versions: ContiguousArray<Int32>) {
+        for index in versions.indices where versions[index] == 0 && group.updates[index].base != nil {
+            EntityLayout.setVersion(group.updates[index].row.bytes, 0)
+        }
     }
 
     private func completeReferences(of group: ChangeSet.Group) {

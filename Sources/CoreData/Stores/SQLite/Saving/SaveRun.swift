@@ -11,15 +11,18 @@ final class SaveRun {
     private(set) var keys = ReservedKeys()
     /// For each group, in order: the versions of its updated rows, 0 where only the store knows it.
     private(set) var updatedVersions: [ContiguousArray<Int32>] = []
-    /// What the row cache is to forget once this is committed: rows whose versions advanced unread.
-    private(set) var unreadUpdates: [(root: Int, keys: [Int64])] = []
+    /// What the row cache is to forget once this is committed: rows whose new versions are not known.
+    private(set) var unlistedUpdates: [(root: Int, keys: [Int64])] = []
     private let positions: PositionAssignment
+    /// Whether values under constraints that updates replace are taken away before: an earlier attempt has shown that they can collide.
+    private let freesValues: Bool
 
     /// For each group, in order.
     var insertedKeys: [ContiguousArray<Int64>] { keys.inserted }
 
-    init(_ store: SQLiteStore, _ changes: StoreChanges, _ connection: Connection) {
+    init(_ store: SQLiteStore, _ changes: StoreChanges, _ connection: Connection, freesValues: Bool = false) {
         self.store = store
+        self.freesValues = freesValues
         self.changes = changes
         self.connection = connection
         positions = PositionAssignment(connection)
@@ -27,7 +30,7 @@ final class SaveRun {
 
     /// Runs everything up to the commit.
     ///
-    /// - Throws: `SaveConflicts`, `SQLiteError`, `CocoaError`; the transaction is to be rolled back then.
+    /// - Throws: `SaveConflicts`, `BrokenUniqueIndex`, `SQLiteError`, `CocoaError`; the transaction is to be rolled back then.
     func write() throws {
         try store.orderMarks.refresh(connection)
         keys = try KeyReservation(store: store, connection: connection).keys(for: changes)
@@ -59,10 +62,11 @@ final class SaveRun {
 
     private func writeUpdates(_ writer: StatementWriter, _ conflicts: ConflictDetection) throws {
         let updates = UpdateWriter(store: store, connection: connection, writer: writer, positions: positions, conflicts: conflicts)
+        if freesValues { for (_, group) in changes.groups { try updates.freeValues(of: group) } }
         for (_, group) in changes.groups {
             let written = try updates.write(group)
             updatedVersions.append(written.versions)
-            if !written.unread.isEmpty { unreadUpdates.append((group.entity.rootEntity.index, written.unread)) }
+            if !written.unlisted.isEmpty { unlistedUpdates.append((group.entity.rootEntity.index, written.unlisted)) }
         }
     }
 

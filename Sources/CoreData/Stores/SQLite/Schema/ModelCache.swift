@@ -9,10 +9,7 @@ enum ModelCache {
     /// of a version hash.
     static func write(_ model: NSManagedObjectModel, to connection: Connection) throws {
         try connection.execute("DELETE FROM Z_MODELCACHE")
-        let statement = try connection.cached("INSERT INTO Z_MODELCACHE(Z_CONTENT) VALUES(?1)")
-        defer { statement.resetAndClear() }
-        try statement.bind([.blob(try content(of: model))])
-        try statement.run()
+        try connection.run("INSERT INTO Z_MODELCACHE(Z_CONTENT) VALUES(?1)", [.blob(try content(of: model))])
     }
 
     /// The archive as a raw DEFLATE stream.

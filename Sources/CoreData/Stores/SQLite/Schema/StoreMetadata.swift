@@ -76,9 +76,9 @@ extension StoreMetadata {
             )
         }
         let plist = try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
-        let statement = try connection.cached("INSERT OR REPLACE INTO Z_METADATA(Z_VERSION, Z_UUID, Z_PLIST) VALUES(1, ?1, ?2)")
-        defer { statement.resetAndClear() }
-        try statement.bind([.text(uuid), .blob(Array(plist))])
-        try statement.run()
+        try connection.run(
+            "INSERT OR REPLACE INTO Z_METADATA(Z_VERSION, Z_UUID, Z_PLIST) VALUES(1, ?1, ?2)",
+            [.text(uuid), .blob(Array(plist))]
+        )
     }
 }

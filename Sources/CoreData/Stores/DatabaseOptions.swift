@@ -1,24 +1,23 @@
 import Foundation
 
 /// The options of a store that concern its database, understood.
-struct StoreOptions: Sendable {
+struct DatabaseOptions: Sendable {
     let isReadOnly: Bool
     let ignoresVersions: Bool
+    let tracksHistory: Bool
     let timeout: TimeInterval
     let journalMode: String
     let pageSize: Int
     /// All other pragmas, by name.
     let pragmas: [(name: String, value: String)]
 
-    /// Whether changes go to a log first: readers then see the last commit, and wait for nobody.
-    var hasLog: Bool { journalMode.uppercased() == "WAL" }
-
     /// - Parameter isInMemory: whether there is no file, so that pragmas, which are about it, do not count.
     /// - Throws: `CocoaError` 134080 for pragmas that are none.
     init(_ options: [AnyHashable: Any]?, isInMemory: Bool) throws {
         isReadOnly = Self.flag(options?[NSReadOnlyPersistentStoreOption])
         ignoresVersions = Self.flag(options?[NSIgnorePersistentStoreVersioningOption])
-        timeout = Self.number(options?[NSPersistentStoreTimeoutOption]) ?? SQLiteStore.defaultTimeout
+        tracksHistory = Self.flag(options?[NSPersistentHistoryTrackingKey])
+        timeout = Self.timeout(options)
         var pragmas = try isInMemory ? [:] : Self.pragmas(options?[NSSQLitePragmasOption])
         journalMode = pragmas.removeValue(forKey: "journal_mode") ?? (isInMemory ? "MEMORY" : "WAL")
         let size = pragmas.removeValue(forKey: "page_size") ?? "4096"
@@ -30,7 +29,12 @@ struct StoreOptions: Sendable {
     /// A flag as Swift or Objective-C programs write it; false for anything else.
     static func flag(_ value: Any?) -> Bool { (value as? NSNumber)?.boolValue ?? value as? Bool ?? number(value).map { $0 != 0 } ?? false }
 
-    static func number(_ value: Any?) -> Double? {
+    /// How many seconds to wait for others; for what is no number, as long as without the option.
+    static func timeout(_ options: [AnyHashable: Any]?) -> TimeInterval {
+        number(options?[NSPersistentStoreTimeoutOption]).flatMap { $0.isNaN ? nil : $0 } ?? SQLiteStore.defaultTimeout
+    }
+
+    private static func number(_ value: Any?) -> Double? {
         (value as? NSNumber)?.doubleValue ?? value as? Double ?? (value as? any BinaryInteger).map { Double($0) }
     }
 

@@ -1,0 +1,64 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import CoreData
+
+@Suite("A store whose file others remove or replace while it is open")
+struct MovedFileTests {
+    let folder: TemporaryFolder
+    var url: URL { folder.store }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// What others do.
+    enum Deed: CaseIterable {
+        case unlink, replace, rename
+
+        func run(_ url: URL) throws {
+            switch self {
+            case .unlink: for suffix in ["", "-wal", "-shm"] { _ = Glibc.unlink(url.path + suffix) }
+            case .replace:
+                let other = url.deletingLastPathComponent().appendingPathComponent("other.sqlite")
+                try makeStore(at: other, labels: ["other"])
+                // NB: a log that is left beside it would be taken for its own.
+                for suffix in ["-wal", "-shm"] { _ = Glibc.unlink(url.path + suffix) }
+                #expect(Glibc.rename(other.path, url.path) == 0)
+            case .rename: #expect(Glibc.rename(url.path, url.path + ".bak") == 0)
+            }
+        }
+    }
+
+    @Test("refuses saves with an error that says so, and keeps the changes", arguments: Deed.allCases, ["WAL", "DELETE"])
+    func saving(deed: Deed, journal: String) throws {
+        let stack = try Stack(url, options: [NSSQLitePragmasOption: ["journal_mode": journal]])
+        let context = stack.newContext()
+        Tag(context: context).label = "mine"
+        try context.save()
+        try deed.run(url)
+        let tag = Tag(context: context)
+        tag.label = "late"
+        let error = cocoaError(4) { try context.save() }
+        #expect(error?.localizedDescription.contains("removed or replaced") == true)
+        #expect(tag.isInserted && tag.objectID.isTemporaryID && tag.label == "late")
+        cocoaError(4) { try context.obtainPermanentIDs(for: [tag]) }
+        // => What took its place is as it was, and nothing else came into being.
+        if deed == .replace {
+            #expect(try Child.sqlite(url, "SELECT group_concat(ZLABEL) FROM ZTAG") == "other")
+        } else {
+            #expect(!exists(url))
+        }
+    }
+
+    @Test("is not read half from one file and half from another")
+    func reading() throws {
+        let stack = try Stack(url)
+        let context = stack.newContext()
+        Tag(context: context).label = "mine"
+        try context.save()
+        try Deed.replace.run(url)
+        // The pool has no reader yet: the first one is opened now, by name.
+        cocoaError(4) { try stack.newContext().labels() }
+    }
+}
