@@ -1,5 +1,6 @@
-import CoreData
 import Testing
+
+@testable import CoreData
 
 @Suite("Saving")
 struct SavingTests {
@@ -47,5 +48,17 @@ struct SavingTests {
         #expect(statements.count(where: { $0.hasPrefix("INSERT OR FAIL INTO ZTAG") }) == 20)
         #expect(statements.count <= 26)
         #expect(try library.sql("SELECT COUNT(*), MIN(Z_PK), MAX(Z_PK) FROM ZTAG") == "1000|1|1000")
+    }
+
+    @Test("leaves nothing of itself in the context, which stores 15 properties at most")
+    func properties() throws {
+        let library = try Library()
+        let child = Layers.child(of: library.context, "child")
+        #expect(Mirror(reflecting: child).children.count <= 15)
+        Tag(context: child).label = "new"
+        try child.save()
+        try library.context.save()
+        #expect(child.latestSave == nil)
+        #expect(library.context.latestSave == nil)
     }
 }

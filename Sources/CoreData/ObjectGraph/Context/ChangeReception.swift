@@ -11,6 +11,9 @@ struct ChangeReception {
     /// To-one relationships that lead elsewhere now.
     private var relinked: [(object: NSManagedObject, slot: Int, old: RowReference?)] = []
 
+    /// Objects that are not as the child has saved them.
+    private(set) var corrections = SavedReferences()
+
     init(_ changes: ChangeSet, in context: NSManagedObjectContext) {
         self.changes = changes
         self.context = context
@@ -180,10 +183,10 @@ extension ChangeReception {
     }
 
     /// The inverses of a to-one relationship that a child has set.
-    private func relink(_ object: NSManagedObject, _ slot: Int, from old: RowReference?) {
+    private mutating func relink(_ object: NSManagedObject, _ slot: Int, from old: RowReference?) {
         if let survivor = object.reference(slot).map(context.forwarded).flatMap(context.replacement) {
             object.writeTarget(context.object(for: survivor), slot)
-            context.policyCorrections.updated.append(object.rowReference)
+            corrections.updated.append(object.rowReference)
         }
         guard let inverse = object.scope.shape.toOnes[slot]?.inverse else { return }
         let new = object.reference(slot).map(context.forwarded)

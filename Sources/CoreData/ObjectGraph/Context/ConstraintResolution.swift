@@ -88,7 +88,8 @@ final class ConstraintResolution {
         transfer.moveAll(takingTargets: isNew && objectWins, all: policy == .overwriteMergePolicyType)
         if context.hasHadChildren {
             context.identityMap.forwardingTable.noteReplacement(of: object.rowReference, by: survivor.rowReference)
-            context.policyCorrections.replaced.append(.init(lost: object.rowReference, survivor: survivor.rowReference))
+            let replacement = SavedReferences.Replacement(lost: object.rowReference, survivor: survivor.rowReference)
+            context.noteCorrections(SavedReferences(replaced: [replacement]))
         }
         lost.append(object)
         survivors[ObjectIdentifier(object)] = survivor
@@ -111,6 +112,6 @@ final class ConstraintResolution {
         } else {
             context.tracker.noteRefresh(of: object)
         }
-        if context.hasHadChildren { context.policyCorrections.updated.append(object.rowReference) }
+        context.noteCorrections(SavedReferences(updated: [object.rowReference]))
     }
 }

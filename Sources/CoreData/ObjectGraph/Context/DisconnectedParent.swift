@@ -32,10 +32,5 @@ extension NSManagedObjectContext {
     /// have no values, and unsaved changes stay where they are. An addition to Apple's interface.
     ///
     /// > Concurrency: may be called from any thread. What the context is doing at the moment ends undisturbed.
-    public func disconnect(throwing error: any Error) {
-        guard let parent = graphParent else { return }
-        let disconnected = DisconnectedParent(parent.managedObjectModel, isStoreSide: parent.isStoreSide, throwing: error)
-        disconnection.withLock { $0 = disconnected }
-        isDisconnected.store(true, ordering: .releasing)
-    }
+    public func disconnect(throwing error: any Error) { parentLink?.cut(throwing: error) }
 }

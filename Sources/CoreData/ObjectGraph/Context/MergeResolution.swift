@@ -81,15 +81,14 @@ extension NSManagedObjectContext {
         if isLastRound { throw outdated.isEmpty ? NSMergePolicy.unresolved(duplicates) : NSMergePolicy.unresolved(outdated) }
         try policy.resolve(mergeConflicts: outdated as [Any] + duplicates as [Any])
         for conflict in outdated { layOverCurrentRow(conflict) }
-        noteCorrections(outdated.map(\.sourceObject))
+        if hasHadChildren { noteCorrections(corrections(outdated.map(\.sourceObject))) }
         processPendingChanges()
     }
 
-    /// What the policy has changed since the event began is not what child contexts believe to be saved.
-    private func noteCorrections(_ objects: [NSManagedObject]) {
-        guard hasHadChildren else { return }
-        policyCorrections.updated += objects.map(\.rowReference)
-        policyCorrections.updated += tracker.touched.lazy.filter { !$0.state.contains(.detached) }.map(\.rowReference)
+    /// What the policy has changed, since the event began.
+    private func corrections(_ objects: [NSManagedObject]) -> SavedReferences {
+        let touched = tracker.touched.lazy.filter { !$0.state.contains(.detached) }
+        return SavedReferences(updated: objects.map(\.rowReference) + touched.map(\.rowReference))
     }
 
     /// A policy of the user's own has set what it wants on the object: that goes on top of the current row.

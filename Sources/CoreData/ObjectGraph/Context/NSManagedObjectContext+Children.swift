@@ -26,37 +26,36 @@ extension NSManagedObjectContext {
 
     var childContexts: [NSManagedObjectContext] { children.withLock(\.contexts) }
 
+    /// What child contexts have saved while this one was saving, as long as it has not been taken.
+    var incoming: NSManagedObjectContext? { latestSave?.incoming }
+
     /// Takes what a child saved, and tells who observes.
-    func receive(_ changes: ChangeSet) throws {
+    ///
+    /// - Returns: what had to be changed of it.
+    func receive(_ changes: ChangeSet) throws -> SavedReferences {
         var reception = ChangeReception(changes, in: self)
         try reception.run()
         processPendingChanges()
+        return reception.corrections
     }
 
-    /// Where changes of child contexts go: while this context saves, into one that stands between, so that the save settles what it froze and
-    /// nothing else.
+    /// Where changes of child contexts go: while this context saves, to what stands between.
     var receivingContext: NSManagedObjectContext {
-        if let incoming { return incoming }
-        guard isSaving else { return self }
-        let made = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
-        made.setParent(self, ParentContext(self, of: made, seesIncoming: false))
-        made.retainsRegisteredObjects = true
-        incoming = made
-        return made
+        guard let latestSave, isSaving || latestSave.incoming != nil else { return self }
+        return latestSave.receivingContext()
     }
 
     /// The save is over: what came in meanwhile becomes unsaved changes of this context.
     ///
     /// - Throws: a store's error. What came in stays beside this context then, seen by its children, and its next save tries again.
     func takeIncoming() throws {
-        guard let incoming else { return }
-        self.incoming = nil
+        guard let save = latestSave, let incoming = save.takeIncoming() else { return }
         incoming.catchUp()
         let changes = ChangeFreezer(incoming.tracker, locked: [], isForStores: false).changes
         do {
-            try queue.whileReceiving { try receive(changes) }
+            tellChildren(of: try queue.whileReceiving { try receive(changes) })
         } catch {
-            self.incoming = incoming
+            save.keep(incoming)
             throw error
         }
     }

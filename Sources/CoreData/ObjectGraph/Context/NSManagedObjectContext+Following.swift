@@ -10,8 +10,8 @@ enum SavedObjectIDs {
 /// What a context tells others after a save, beyond DidSave.
 extension NSManagedObjectContext: SaveFollower {
     func setFollowsParent(_ follows: Bool) {
-        guard graphParent != nil else { misuse("Set parent or persistentStoreCoordinator before automaticallyMergesChangesFromParent.") }
-        followsParent.withLock { $0 = follows }
+        guard let parentLink else { misuse("Set parent or persistentStoreCoordinator before automaticallyMergesChangesFromParent.") }
+        parentLink.followsSaves = follows
         guard parent == nil else { return }
         persistentStoreCoordinator?.followers.withLock { follows ? $0.add(self) : $0.remove(self) }
     }
@@ -32,9 +32,7 @@ extension NSManagedObjectContext: SaveFollower {
     }
 
     /// A save is done: contexts that follow the coordinator, and the children, merge it.
-    func tellFollowers(_ changes: ChangeSet, _ receipt: SaveReceipt, _ parent: any GraphParent) {
-        let corrections = SavedReferences().corrected(by: policyCorrections)
-        policyCorrections = SavedReferences()
+    func tellFollowers(_ changes: ChangeSet, _ receipt: SaveReceipt, _ parent: any GraphParent, _ corrections: SavedReferences) {
         let siblings = parent.isStoreSide ? persistentStoreCoordinator?.followers.withLock { $0.others(than: self) } ?? [] : []
         let children = childContexts
         guard !siblings.isEmpty || !children.isEmpty else { return }
@@ -49,6 +47,13 @@ extension NSManagedObjectContext: SaveFollower {
             let saved = child.automaticallyMergesChangesFromParent ? ours : corrections
             if let saved, !saved.isEmpty { child.follow(saved) }
         }
+    }
+
+    /// What a merge policy has changed comes down whether or not a child asked to follow: it believes that its values were saved.
+    func tellChildren(of corrections: SavedReferences) {
+        guard !corrections.isEmpty else { return }
+        let corrections = SavedReferences().corrected(by: corrections)
+        for child in childContexts { child.follow(corrections) }
     }
 
     /// A child has saved into this context: its siblings that follow merge it.

@@ -50,14 +50,14 @@ extension NSManagedObjectContext {
         let reference = object.rowReference
         do {
             return try parentSource.row(for: reference)
-        } catch  where !isDisconnected.load(ordering: .acquiring) && reference.key > 0 && store(numbered: reference.store) == nil {
+        } catch  where parentLink?.isCut != true && reference.key > 0 && store(numbered: reference.store) == nil {
             return nil
         }
     }
 
     /// - Throws: why a context that was cut off finds nothing at all.
     private func missingForeign(_ objectID: NSManagedObjectID) throws -> CocoaError {
-        if isDisconnected.load(ordering: .acquiring) { _ = try parentSource.row(for: objectID.identity.reference) }
+        if parentLink?.isCut == true { _ = try parentSource.row(for: objectID.identity.reference) }
         return Self.missing(objectID)
     }
 

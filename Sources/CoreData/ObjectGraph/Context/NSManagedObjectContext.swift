@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// A scratchpad of objects: fetches them, keeps one instance of each, tracks what changes, and saves it as a whole.
 ///
@@ -12,20 +11,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     let queue: ContextQueue
     final let tracker = ChangeTracker()
     final let identityMap = IdentityMap()
-    /// What stands below: nil until a coordinator is set.
-    var graphParent: (any GraphParent)?
-    private var coordinator: NSPersistentStoreCoordinator?
-    /// The context that this one saves into; nil for one on a coordinator.
-    private var parentOfContext: NSManagedObjectContext?
+    /// Nil until a coordinator or a parent is set.
+    private(set) var parentLink: ParentLink?
     let children = Lock(ChildContexts())
-    let followsParent = Lock(false)
-    /// Set when the context was cut off; asked before `graphParent`.
-    let isDisconnected = Atomic(false)
-    let disconnection = Lock<DisconnectedParent?>(nil)
-    /// What a merge policy has changed in the save under way: children are told.
-    var policyCorrections = SavedReferences()
-    /// What child contexts saved while this one was saving.
-    var incoming: NSManagedObjectContext?
+    /// The save under way; or the latest one, as long as something that came in meanwhile waits in it.
+    var latestSave: ContextSave?
 
     /// A name for logs, and for the history of changes.
     open var name: String?
@@ -79,14 +69,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     /// - Precondition: for setting, the context has no parent, and no objects yet.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
-        get { coordinator ?? parentOfContext?.persistentStoreCoordinator }
+        get { parentLink?.coordinator ?? parentLink?.context?.persistentStoreCoordinator }
         set {
-            guard newValue !== coordinator else { return }
-            precondition(parentOfContext == nil, "A context has a parent or a coordinator, not both. Set one of them.")
+            guard newValue !== parentLink?.coordinator else { return }
+            precondition(parentLink?.context == nil, "A context has a parent or a coordinator, not both. Set one of them.")
             guard let newValue else { misuse("A context cannot lose its coordinator. Release the context, or reset() it.") }
             precondition(identityMap.objects.isEmpty, "Set the coordinator before the context has objects.")
-            coordinator = newValue
-            graphParent = newValue
+            parentLink = ParentLink(to: newValue)
             identityMap.registry = ObjectRegistry(context: self, model: newValue.managedObjectModel)
         }
     }
@@ -99,11 +88,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     /// - Precondition: for setting, the context has no coordinator and no objects yet; the parent has a coordinator, or a parent.
     open var parent: NSManagedObjectContext? {
-        get { parentOfContext }
+        get { parentLink?.context }
         set {
-            guard newValue !== parentOfContext else { return }
+            guard newValue !== parentLink?.context else { return }
             guard let newValue else { misuse("A context cannot lose its parent. Release the context, or reset() it.") }
-            precondition(coordinator == nil, "A context has a parent or a coordinator, not both. Set one of them.")
+            precondition(parentLink?.coordinator == nil, "A context has a parent or a coordinator, not both. Set one of them.")
             setParent(newValue, ParentContext(newValue, of: self))
             newValue.children.withLock { $0.add(self) }
             newValue.queue.admitGuests()
@@ -112,10 +101,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     func setParent(_ context: NSManagedObjectContext, _ parent: ParentContext) {
         precondition(identityMap.objects.isEmpty, "Set the parent before the context has objects.")
-        guard context.graphParent != nil else { misuse("The parent has no persistentStoreCoordinator. Set it before giving it children.") }
+        guard context.parentLink != nil else { misuse("The parent has no persistentStoreCoordinator. Set it before giving it children.") }
         queue.level = context.queue.level + 1
-        parentOfContext = context
-        graphParent = parent
+        parentLink = ParentLink(to: context, parent)
         identityMap.forwardingTable = context.identityMap.forwardingTable
         identityMap.registry = ObjectRegistry(context: self, model: parent.managedObjectModel)
     }
@@ -124,7 +112,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     /// - Precondition: for setting, the context has a parent or a coordinator.
     open var automaticallyMergesChangesFromParent: Bool {
-        get { followsParent.withLock { $0 } }
+        get { parentLink?.followsSaves ?? false }
         set { setFollowsParent(newValue) }
     }
 
@@ -190,10 +178,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     var parentSource: any GraphParent {
-        if isDisconnected.load(ordering: .acquiring), let disconnected = disconnection.withLock({ $0 }) { return disconnected }
-        guard let graphParent else { misuse("The context has no persistentStoreCoordinator. Set it before using the context.") }
-        return graphParent
+        guard let parentLink else { misuse("The context has no persistentStoreCoordinator. Set it before using the context.") }
+        return parentLink.parent
     }
 
-    func store(numbered number: Int32) -> NSPersistentStore? { number == 0 ? nil : graphParent?.persistentStore(numbered: number) }
+    func store(numbered number: Int32) -> NSPersistentStore? { number == 0 ? nil : parentLink?.source.persistentStore(numbered: number) }
 }

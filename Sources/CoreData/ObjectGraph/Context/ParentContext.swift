@@ -125,13 +125,14 @@ final class ParentContext: GraphParent {
     func save(_ changes: ChangeSet, willCommit: () -> Void) throws -> SaveReceipt {
         let receipt = SaveReceipt(groups: changes.groups.map { SaveReceipt.Group(store: $0.store, insertedKeys: $0.insertedKeys) })
         guard !changes.isEmpty else { return receipt }
-        try context.queue.request {
+        let corrections = try context.queue.request {
             let receiving = context.receivingContext
-            try context.queue.whileReceiving {
+            return try context.queue.whileReceiving {
                 receiving.catchUp()
-                try receiving.receive(changes)
+                return try receiving.receive(changes)
             }
         }
+        context.tellChildren(of: corrections)
         context.tellChildren(of: changes, but: child)
         return receipt
     }

@@ -1,0 +1,83 @@
+import Foundation
+
+extension ContextSave {
+    /// The changes are in the store: objects get their keys, rows count as committed, and everybody is told.
+    func finish(_ saved: Saved) {
+        let groups = saved.freezer.groups
+        let isInStore = parent.isStoreSide
+        for (objects, receipt) in zip(groups, saved.receipt.groups) {
+            markInserted(objects, receipt, isInStore)
+            objects.updated.forEachBorrowed { markSaved($0, isInStore) }
+            objects.unchanged.forEachBorrowed { markUnchanged($0) }
+            objects.deleted.forEachBorrowed { $0.state.subtract(.unsaved) }
+        }
+        let announced = context.tracker.whole
+        context.tracker.removeAll()
+        context.tracker.unlockAll()
+        if !context.identityMap.forwarding.isEmpty { context.identityMap.forwarding = KeyForwarding() }
+        context.dropForwardings()
+        // From here on the save is over: who is told may change objects and save again.
+        context.isSaving = false
+        for objects in groups where objects.scope.saveHooks.contains(.didSave) {
+            objects.inserted.forEachBorrowed { $0.didSave() }
+            objects.updated.forEachBorrowed { $0.didSave() }
+            objects.unchanged.forEachBorrowed { $0.didSave() }
+            objects.deleted.forEachBorrowed { $0.didSave() }
+        }
+        context.post(.NSManagedObjectContextDidSave, (announced ?? ChangedObjects(groups)).userInfo)
+        context.announceIDs(groups)
+        context.tellFollowers(saved.freezer.changes, saved.receipt, parent, takeCorrections())
+        // Once everybody was told: until then their relationships can be read.
+        for objects in groups { objects.deleted.forEachBorrowed { context.vanish($0, .deleteSaved) } }
+    }
+
+    private func markInserted(_ objects: ChangeFreezer.Objects, _ receipt: SaveReceipt.Group, _ isInStore: Bool) {
+        guard !objects.inserted.isEmpty else { return }
+        let scope = context.registry.scope(of: objects.scope.entity, store: receipt.store)
+        objects.scope.identity?.move(objects.inserted, to: scope, keys: receipt.insertedKeys)
+        objects.inserted.forEachBorrowed { markSaved($0, isInStore) }
+    }
+
+    /// A row that was not written, because its changes came to nothing, is dropped for the one it was copied from.
+    private func markUnchanged(_ object: NSManagedObject) {
+        if !object.state.contains(.rowless), let base = object.committedRow { context.adopt(base, object) }
+        markSaved(object, false)
+    }
+
+    private func markSaved(_ object: NSManagedObject, _ isInStore: Bool) {
+        object.state.subtract([.inserted, .updated, .unsavedRow])
+        if object.state.contains(.ownRow) {
+            // What was saved is in the row cache, or in the parent context: whoever writes next copies it.
+            object.state.insert(.sharedRow)
+            // In a parent, the row is unsaved, and its base is the parent's.
+            if isInStore { object.own.base = nil }
+        }
+        object.changed = 0
+        guard let extras = object.existingExtras else { return }
+        extras.highChanges = SlotMask()
+        extras.changesBeforeEvent = SlotMask()
+        extras.quietChanges = SlotMask()
+        extras.changedTransients = []
+        extras.forEachToMany { $0.didSave() }
+    }
+}
+
+extension ChangedObjects {
+    /// The objects of a save.
+    init(_ groups: [ChangeFreezer.Objects]) {
+        self.init()
+        inserted = Self.set(groups, \.inserted)
+        updated = Self.set(groups, \.updated, \.unchanged)
+        deleted = Self.set(groups, \.deleted)
+    }
+
+    private static func set(
+        _ groups: [ChangeFreezer.Objects],
+        _ lists: KeyPath<ChangeFreezer.Objects, ContiguousArray<NSManagedObject>>...
+    ) -> Set<NSManagedObject> {
+        let count = groups.reduce(0) { count, group in lists.reduce(count) { $0 + group[keyPath: $1].count } }
+        var set = Set<NSManagedObject>(minimumCapacity: count)
+        for group in groups { for list in lists { for object in group[keyPath: list] { set.insert(object) } } }
+        return set
+    }
+}

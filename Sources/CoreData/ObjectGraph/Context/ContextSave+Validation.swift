@@ -1,0 +1,30 @@
+import Foundation
+
+extension ContextSave {
+    /// Every object with changes is validated; all errors are reported at once.
+    func validateObjects() throws {
+        var errors: [any Error] = []
+        let objects = context.tracker.objects
+        objects.forEachBorrowed { object in
+            do {
+                if object.state.contains(.deleted) {
+                    // Nobody can refuse a delete that has happened.
+                    if !object.state.contains(.rowGone) { try object.validateForDelete() }
+                } else if object.state.contains(.inserted) {
+                    if !wasValidatedBelow(object) { try object.validateForInsert() }
+                } else if object.state.contains(.updated) {
+                    try object.validateForUpdate()
+                }
+            } catch {
+                errors.append(contentsOf: ValidationErrors.single(error))
+            }
+        }
+        try ValidationErrors.throwIfAny(errors)
+    }
+
+    /// Whether a child has checked the very row by the same rules.
+    @inline(__always) private func wasValidatedBelow(_ object: NSManagedObject) -> Bool {
+        object.state.contains(.unsavedRow)
+            && object.scopeReference._withUnsafeGuaranteedRef { !$0.validatesMore && !$0.saveHooks.contains(.validateForInsert) }
+    }
+}

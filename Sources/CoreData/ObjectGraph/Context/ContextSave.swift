@@ -1,0 +1,142 @@
+import Foundation
+
+/// One save of a context, in its steps, and what is known only while it lasts.
+///
+/// What it freezes goes down to the parent as values; the receipt comes back, and only then do the objects count as saved.
+final class ContextSave {
+    let context: NSManagedObjectContext
+    let parent: any GraphParent
+    /// What merge policies have changed: child contexts believe something else to be saved.
+    private var corrections = SavedReferences()
+    /// What child contexts save meanwhile stands in here, between them and the context: the save concerns what it froze, and nothing else.
+    // It outlives a save after which it could not be taken.
+    private(set) var incoming: NSManagedObjectContext?
+
+    private static let maximumRounds = 1000
+    private static let maximumConflictRounds = 3
+    /// Where a value that one object gives up is met by another, each round resolves the next of them.
+    private static let maximumConstraintRounds = 10
+
+    init(of context: NSManagedObjectContext, into parent: any GraphParent) {
+        self.context = context
+        self.parent = parent
+    }
+
+    func run() throws {
+        context.post(.NSManagedObjectContextWillSave, [:])
+        try prepareObjects()
+        guard context.hasChanges || !context.tracker.locked.isEmpty else { return try saveNothing() }
+        finish(try saveResolvingConflicts())
+    }
+
+    /// Changed metadata of a store is written although no object changed, and DidSave tells of no objects.
+    private func saveNothing() throws {
+        try parent.save(ChangeSet(), willCommit: {}).publish()
+        context.isSaving = false
+        let none: Set<NSManagedObject> = []
+        context.post(.NSManagedObjectContextDidSave, [.insertedObjects: none, .updatedObjects: none, .deletedObjects: none])
+    }
+
+    /// `willSave` on every object with changes, and again on those that change meanwhile, until none does.
+    ///
+    /// - Throws: the error that kept a delete from being carried along relationships.
+    private func prepareObjects() throws {
+        if context.registry.saveHooks.contains(.willSave) {
+            // A hook may add objects, which are asked in the next round.
+            let asked = context.tracker.objects
+            asked.forEachBorrowed { if !$0.state.isDisjoint(with: .pending) { $0.willSave() } }
+        }
+        for _ in 0..<Self.maximumRounds {
+            if !context.tracker.hasTouched, context.tracker.unpropagated.isEmpty { return }
+            let changed = context.tracker.touched
+            context.endEvent()
+            if let failure = context.tracker.propagationFailure { throw failure }
+            for object in changed where !object.state.isDisjoint(with: .pending) { object.willSave() }
+        }
+        misuse(
+            "willSave() changes its object every time it is called. Set a value there only where it differs, or set the primitive value."
+        )
+    }
+
+    /// What was saved, and what became of it.
+    struct Saved {
+        let freezer: ChangeFreezer
+        let receipt: SaveReceipt
+    }
+
+    private func saveResolvingConflicts() throws -> Saved {
+        var outdatedRounds = 0
+        for round in 1...Self.maximumConstraintRounds {
+            if let failure = context.tracker.propagationFailure { throw failure }
+            try validateObjects()
+            context.takePooledKeys(parent)
+            context.forwardReferences()
+            let freezer = ChangeFreezer(context.tracker, locked: context.tracker.locked, isForStores: parent.isStoreSide)
+            do {
+                let receipt = try submit(freezer.changes)
+                receipt.publish()
+                return Saved(freezer: freezer, receipt: receipt)
+            } catch let conflicts as SaveConflicts {
+                if !conflicts.conflicts.isEmpty { outdatedRounds += 1 }
+                let isLast = outdatedRounds == Self.maximumConflictRounds || round == Self.maximumConstraintRounds
+                try context.resolve(conflicts, freezer.groups, isLastRound: isLast)
+            }
+        }
+        misuse("unreachable: the last round returns or throws")
+    }
+
+    /// The step that may wait for a file. Child contexts are let in meanwhile; what they save waits in `incoming`.
+    private func submit(_ changes: ChangeSet) throws -> SaveReceipt {
+        guard parent.isStoreSide else { return try parent.save(changes, willCommit: {}) }
+        return try context.queue.lend {
+            guard context.hasHadChildren else { return try parent.save(changes, willCommit: {}) }
+            var isPublishing = false
+            defer { if isPublishing { context.identityMap.forwardingTable.endPublishing() } }
+            let receipt = try parent.save(changes) {
+                isPublishing = true
+                context.identityMap.forwardingTable.beginPublishing()
+            }
+            context.identityMap.forwardingTable.record(Self.forwardings(changes, receipt))
+            return receipt
+        }
+    }
+
+    /// The permanent identities that a save has given to objects with temporary keys.
+    private static func forwardings(_ changes: ChangeSet, _ receipt: SaveReceipt) -> [(temporary: Int64, permanent: RowReference)] {
+        zip(changes.groups, receipt.groups).flatMap { group, receipt in
+            zip(group.inserts, receipt.insertedKeys).compactMap { insert, key in
+                insert.key < 0
+                    ? (insert.key, RowReference(key: key, entity: Int32(group.entity.index), store: receipt.store)) : nil
+            }
+        }
+    }
+}
+
+extension ContextSave {
+    func note(_ more: SavedReferences) { corrections = corrections.corrected(by: more) }
+
+    /// The corrections, which count as told then.
+    func takeCorrections() -> SavedReferences {
+        defer { corrections = SavedReferences() }
+        return corrections
+    }
+
+    /// Where changes of child contexts go.
+    func receivingContext() -> NSManagedObjectContext {
+        if let incoming { return incoming }
+        let made = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        made.setParent(context, ParentContext(context, of: made, seesIncoming: false))
+        made.retainsRegisteredObjects = true
+        incoming = made
+        return made
+    }
+
+    /// What came in, which leaves the save.
+    func takeIncoming() -> NSManagedObjectContext? {
+        defer { incoming = nil }
+        return incoming
+    }
+
+    /// It could not be taken: the next save tries again.
+    func keep(_ untaken: NSManagedObjectContext) { incoming = untaken }
+}
