@@ -86,7 +86,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "GettingStartedTests", dependencies: ["TestSupport"], swiftSettings: strict),
-        .target(name: "CoreDataStack", dependencies: ["CoreData"], swiftSettings: strict),
+        .target(
+            name: "CoreDataStack",
+            dependencies: ["CoreData", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "CoreDataStackTests",
             dependencies: ["CoreDataStack", "CoreData", "SQLiteDriver", "StackProgram", "TestSupport"],

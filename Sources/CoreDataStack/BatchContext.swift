@@ -20,6 +20,11 @@ final class BatchContext: StackContext, @unchecked Sendable {
         if !saved.isEmpty { tell(saved, root, main) }
     }
 
+    override func saveOneLayer() throws -> (any Error)? {
+        try save()
+        return nil
+    }
+
     /// What a save wrote: with what delete rules and `willSave` have added to it.
     private func recorded(_ save: () throws -> Void) throws -> BatchSave {
         let saved = Guarded(BatchSave())

@@ -44,10 +44,10 @@ extension CoreDataStack {
     }
 
     private func reset(_ options: PersistentStoreOptions) async throws {
-        guard core.gate.close() else { throw Error.storeWasReset }
+        try core.gate.close(.storeWasReset)
         defer { core.gate.open() }
         await core.gate.drain()
-        for context in core.takeTransientContexts() { context.leaveBehind() }
+        for context in core.takeTransientContexts() { context.leaveBehind(throwing: .storeWasReset) }
         try await empty(options)
         await privateQueueContext.perform { [privateQueueContext] in privateQueueContext.reset() }
         await mainQueueContext.perform { [mainQueueContext] in mainQueueContext.reset() }
@@ -71,8 +71,8 @@ extension CoreDataStack {
 
 extension StackContext {
     /// Its objects are gone: whatever it still tries fails.
-    fileprivate func leaveBehind() {
-        disconnect(throwing: CoreDataStack.Error.storeWasReset)
+    func leaveBehind(throwing error: CoreDataStack.Error) {
+        disconnect(throwing: error)
         guard parent == nil, let coordinator = persistentStoreCoordinator else { return }
         for store in coordinator.persistentStores { try? coordinator.remove(store) }
     }

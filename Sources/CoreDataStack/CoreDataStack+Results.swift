@@ -12,6 +12,8 @@ extension CoreDataStack {
         case unableToCreateStore(at: URL)
         /// The context is from before `resetStore`, or a reset is under way: its changes belong to objects that are gone.
         case storeWasReset
+        /// The stack was closed, or is being closed.
+        case stackWasClosed
     }
 
     /// A coordinator, or why there is none.
@@ -61,6 +63,7 @@ extension CoreDataStack.Error: LocalizedError {
         case .inMemoryStoreMissing: "The stack has lost its store in memory."
         case .unableToCreateStore(let url): "The folder for a store at \(url.path) cannot be made."
         case .storeWasReset: "The store was reset after this context was made. Make a new one with newChildContext()."
+        case .stackWasClosed: "The stack was closed. Make a new one on the same store."
         }
     }
 }

@@ -11,6 +11,10 @@ import Foundation
 /// layer by layer, into the store; what fails on the way is reported by `saveErrors`, or to whoever used one of the `saveContext…` forms.
 /// Batch contexts stand on a coordinator of their own, and what they save is merged into root and main.
 ///
+/// **A program that ends does not wait for saves under way**: after `try main.save()` nothing need be in the file yet. Before it exits, it calls
+/// `close()` or `flush()`, or does its work in `withStack(model:at:_:)`, which closes at the end. As long as the process lives, saves end also
+/// when the last reference to the stack is gone.
+///
 /// > Concurrency: All members may be used from any thread. The contexts work for as long as somebody holds one of them or the stack.
 public final class CoreDataStack: Sendable {
     /// The root: it writes to the store, on its own queue. Work in children of it rather than in it.
@@ -20,10 +24,18 @@ public final class CoreDataStack: Sendable {
     let core: StackCore
     let place: StorePlace
 
+    /// In the user info of a Core Data error: the context that has the changes again which could not be saved.
+    public static let contextErrorKey = returnedContextErrorKey
+
     /// The model of the stack.
     public var managedObjectModel: NSManagedObjectModel { core.coordinator.managedObjectModel }
 
     /// What fails while changes bubble up after `save()` or `saveContextAndWait()`, from now on. Each access gives a stream of its own.
+    ///
+    /// What the world refuses, such as a full disk, waits above and is written by the next save that comes by, or by `flush()`. What the data
+    /// make impossible has gone back: it is among the unsaved changes of the context that saved it, which the error has under
+    /// `contextErrorKey`, with its objects under `NSAffectedObjectsErrorKey`. Where that context is gone, it is a new one, which lives as
+    /// long as the error. Without a listener errors are logged.
     public var saveErrors: AsyncStream<any Swift.Error> { core.errors.stream() }
 
     init(coordinator: NSPersistentStoreCoordinator, place: StorePlace) {
@@ -55,11 +67,7 @@ public final class CoreDataStack: Sendable {
         type: NSManagedObjectContextConcurrencyType = .privateQueueConcurrencyType,
         name: String? = "Main Queue Context Child"
     ) -> NSManagedObjectContext {
-        let child = StackContext(type, core, name: name)
-        child.parent = mainQueueContext
-        child.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
-        core.add(child)
-        return child
+        core.makeChild(type, name: name, of: mainQueueContext)
     }
 }
 

@@ -7,17 +7,15 @@ extension NSManagedObjectContext {
     ///
     /// Without changes here it succeeds at once.
     public func saveContext(_ completion: CoreDataStack.SaveCompletion? = nil) {
-        perform { [self] in
-            saveUpwards(from: self, stopsWithoutChanges: true, completion)
-        }
+        perform { [self] in saveUpwards(stopsWithoutChanges: true, completion) }
     }
 
     /// As `saveContext(_:)`, awaited.
     ///
-    /// - Throws: the error of the layer that failed; its changes, and those of the layers above, stay unsaved there.
+    /// - Throws: the error of the layer that failed; its changes, and those of the layers above, stay unsaved there. What data are the reason
+    ///   for has gone back: this context has its changes unsaved again.
     public func saveContext() async throws {
-        guard try await perform(schedule: .immediate, { [self] in try saveLayer() }) else { return }
-        try await parent?.saveToStore()
+        try await walk(stopsWithoutChanges: true)
     }
 
     /// Saves this context and waits for it; the changes go on to the store meanwhile.
@@ -29,61 +27,86 @@ extension NSManagedObjectContext {
 
     /// Saves this context and every one above it, also where one has no changes, and calls back as `saveContext(_:)` does.
     public func saveContextToStore(_ completion: CoreDataStack.SaveCompletion? = nil) {
-        perform { [self] in saveUpwards(from: self, stopsWithoutChanges: false, completion) }
+        perform { [self] in saveUpwards(stopsWithoutChanges: false, completion) }
     }
 
     /// As `saveContextToStore(_:)`, awaited.
     ///
-    /// - Throws: the error of the layer that failed; its changes, and those of the layers above, stay unsaved there.
+    /// - Throws: the error of the layer that failed; its changes, and those of the layers above, stay unsaved there. What data are the reason
+    ///   for has gone back: this context has its changes unsaved again. Changes of a layer above that cannot be saved are reported too; they
+    ///   keep nothing else from the store.
     public func saveToStore() async throws {
-        var next: NSManagedObjectContext? = self
-        while let context = next {
-            _ = try await context.perform(schedule: .immediate) { try context.saveLayer() }
-            next = context.parent
-        }
+        try await walk(stopsWithoutChanges: false)
     }
 
     /// Saves this context and every one above it, one after the other, and waits until the changes are in the store.
     ///
-    /// - Throws: the error of the layer that failed; its changes, and those of the layers above, stay unsaved there.
+    /// - Throws: as `saveToStore()`.
     public func saveContextToStoreAndWait() throws {
         try performAndWait {
+            let walk = try SaveWalk(self)
             var next: NSManagedObjectContext? = self
             while let context = next {
-                _ = try context.performAndWait { try context.saveLayer() }
+                try context.performAndWait { _ = try walk.save(context) }
                 next = context.parent
             }
+            for context in walk.layersBelow { context.performAndWait { context.acceptReturnedSaves() } }
+            try walk.check()
         }
     }
 }
 
 extension NSManagedObjectContext {
-    /// Saves this layer only; whether there was anything to save. Without changes too: a context that was left behind says so then.
-    private func saveLayer() throws -> Bool {
-        let hadChanges = hasChanges
-        if let context = self as? StackContext { try context.saveOneLayer() } else { try save() }
-        return hadChanges
+    private func walk(stopsWithoutChanges: Bool) async throws {
+        let walk = try SaveWalk(self)
+        var next: NSManagedObjectContext? = self
+        while let context = next {
+            let hadChanges = try await context.perform(schedule: .immediate) { try walk.save(context) }
+            if !hadChanges, stopsWithoutChanges, context === self { return }
+            next = context.parent
+        }
+        for context in walk.layersBelow { await context.perform(schedule: .immediate) { context.acceptReturnedSaves() } }
+        try walk.check()
     }
 
-    /// Saves one layer, on its queue, and goes on to the next.
+    /// Saves this layer, on its queue, and goes on to the next.
+    private func saveUpwards(stopsWithoutChanges: Bool, _ completion: CoreDataStack.SaveCompletion?) {
+        do {
+            saveUpwards(from: self, try SaveWalk(self), stopsWithoutChanges, completion)
+        } catch {
+            end(.failure(error), completion)
+        }
+    }
+
     private func saveUpwards(
         from origin: NSManagedObjectContext,
-        stopsWithoutChanges: Bool,
+        _ walk: SaveWalk,
+        _ stopsWithoutChanges: Bool,
         _ completion: CoreDataStack.SaveCompletion?
     ) {
         do {
-            let hadChanges = try saveLayer()
-            guard let parent, hadChanges || !stopsWithoutChanges else { return origin.end(.success(()), completion) }
-            parent.perform { parent.saveUpwards(from: origin, stopsWithoutChanges: false, completion) }
+            let hadChanges = try walk.save(self)
+            if stopsWithoutChanges, !hadChanges { return origin.end(.success(()), completion) }
+            if let parent { return parent.perform { parent.saveUpwards(from: origin, walk, false, completion) } }
         } catch {
-            origin.end(.failure(error), completion)
+            return origin.end(.failure(error), completion)
+        }
+        acceptDownwards(walk.layersBelow[...]) { origin.end(Result { try walk.check() }, completion) }
+    }
+
+    /// What came back goes from layer to layer.
+    private func acceptDownwards(_ layers: ArraySlice<NSManagedObjectContext>, _ completion: @escaping @Sendable () -> Void) {
+        guard let layer = layers.first else { return completion() }
+        layer.perform {
+            layer.acceptReturnedSaves()
+            layer.acceptDownwards(layers.dropFirst(), completion)
         }
     }
 
     /// Tells whoever waits, or where nobody does, who listens to errors.
     private func end(_ result: Result<Void, any Error>, _ completion: CoreDataStack.SaveCompletion?) {
         guard let completion else {
-            if case .failure(let error) = result { (self as? StackContext)?.core.errors.report(error) }
+            if case .failure(let error) = result { stackCore?.errors.report(error) }
             return
         }
         perform { completion(CoreDataStack.SuccessResult(result)) }

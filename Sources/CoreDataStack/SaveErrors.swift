@@ -1,22 +1,63 @@
+import CoreData
 import Foundation
+import Logging
 
-/// Errors that are told to everybody who listens.
+/// Errors of saves that nobody waits for: told to everybody who listens, or else logged; what a flush ought to tell is kept for it.
 final class SaveErrors: Sendable {
-    private let listeners = Guarded<[UUID: AsyncStream<any Error>.Continuation]>([:])
+    private struct State {
+        var listeners: [UUID: AsyncStream<any Error>.Continuation] = [:]
+        /// The first error that nobody has heard of.
+        var unheard: (any Error)?
+    }
+    private let state = Guarded(State())
 
     func stream() -> AsyncStream<any Error> {
         let (stream, continuation) = AsyncStream<any Error>.makeStream()
         let key = UUID()
-        listeners.with { $0[key] = continuation }
-        continuation.onTermination = { [weak self] _ in self?.listeners.with { $0[key] = nil } }
+        state.with { $0.listeners[key] = continuation }
+        continuation.onTermination = { [weak self] _ in _ = self?.state.with { $0.listeners.removeValue(forKey: key) } }
         return stream
     }
 
-    func report(_ error: any Error) {
-        for listener in listeners.with({ Array($0.values) }) { listener.yield(error) }
+    /// - Parameter isFinal: whether no later save will write what this one could not: somebody has to be told, at the latest by a flush.
+    func report(_ error: any Error, isFinal: Bool = false) {
+        let listeners = state.with { state in
+            if isFinal, state.listeners.isEmpty, state.unheard == nil { state.unheard = Self.withoutObjects(error) }
+            return Array(state.listeners.values)
+        }
+        for listener in listeners { listener.yield(error) }
+        if listeners.isEmpty { log(error) }
     }
 
-    deinit { for listener in listeners.with({ Array($0.values) }) { listener.finish() } }
+    private func log(_ error: any Error) {
+        let plain = error as NSError
+        let objects = (plain.userInfo[NSAffectedObjectsErrorKey] as? [NSManagedObject] ?? []).map { "\($0.objectID)" }
+        let cause = plain.domain == NSCocoaErrorDomain ? "\(plain.code), \(plain.localizedDescription)" : "\(error)"
+        Logger(label: "CoreDataStack").error("What was saved is not in the store: \(cause) \(objects.joined(separator: ", "))")
+    }
+
+    /// Objects would keep their context alive, and that the stack with its errors.
+    private static func withoutObjects(_ error: any Error) -> any Error {
+        let plain = error as NSError
+        guard plain.domain == NSCocoaErrorDomain else { return error }
+        var userInfo = plain.userInfo
+        for key in [
+            NSValidationObjectErrorKey, NSAffectedObjectsErrorKey, NSPersistentStoreSaveConflictsErrorKey, NSValidationValueErrorKey,
+            CoreDataStack.contextErrorKey,
+        ] { userInfo[key] = nil }
+        userInfo[NSDetailedErrorsKey] = (userInfo[NSDetailedErrorsKey] as? [any Error])?.map(withoutObjects)
+        return CocoaError(CocoaError.Code(rawValue: plain.code), userInfo: userInfo)
+    }
+
+    /// The first error since this was last called that nobody has listened to.
+    func takeUnheard() -> (any Error)? {
+        state.with { state in
+            defer { state.unheard = nil }
+            return state.unheard
+        }
+    }
+
+    deinit { for listener in state.with({ Array($0.listeners.values) }) { listener.finish() } }
 }
 
 /// A value that one thread at a time may touch.

@@ -6,10 +6,6 @@ import Foundation
 class StackContext: NSManagedObjectContext, @unchecked Sendable {
     /// Held by every context, so that saves bubble for as long as one of them lives.
     let core: StackCore
-    /// Whether whoever saves takes the changes further up himself.
-    private var isWalking = false
-    /// Whether the save is the next step of one below, which the gate has let in already.
-    private var isBubbling = false
 
     init(_ type: NSManagedObjectContextConcurrencyType, _ core: StackCore, name: String?) {
         self.core = core
@@ -18,24 +14,42 @@ class StackContext: NSManagedObjectContext, @unchecked Sendable {
     }
 
     override func save() throws {
-        try core.gate.pass(isOnTheWay: isBubbling) {
+        try core.gate.pass(isOnTheWay: false) {
             let hadChanges = hasChanges
-            try super.save()
-            if hadChanges, !isWalking { core.bubble(from: self) }
+            let failure = try saveWhatCanBe()
+            if hadChanges { core.bubble(from: self) }
+            if let failure { throw failure }
         }
     }
 
-    /// Saves this layer only; the caller sees to the others.
-    func saveOneLayer() throws {
-        isWalking = true
-        defer { isWalking = false }
-        try save()
+    /// Saves this layer as a step of a save that the gate has let in; the caller sees to the other layers.
+    ///
+    /// - Returns: why this layer's own changes could not be saved, while what others have saved into it was.
+    /// - Throws: what keeps the layer from being saved at all.
+    func saveOneLayer() throws -> (any Error)? {
+        // The layers above have been closed since, and before that all that had come to them was written.
+        if core.gate.isClosedForGood, isLayer, !hasChanges { return nil }
+        return try core.gate.pass(isOnTheWay: true) { try saveWhatCanBe() }
     }
 
-    /// The next step of a save below.
+    /// The next step of a save below, which nobody waits for.
     func saveBubbling() throws {
-        isBubbling = true
-        defer { isBubbling = false }
-        if hasChanges { try save() }
+        guard hasChanges else { return }
+        let failure = try saveOneLayer()
+        core.bubble(from: self)
+        if let failure { throw failure }
     }
+
+    /// Saves this layer; where data are the reason that it fails, and others have saved into it, one save after the other.
+    private func saveWhatCanBe() throws -> (any Error)? {
+        do {
+            try super.save()
+            return nil
+        } catch  where isLayer && SaveFailure.isOfData(error) {
+            return hasChildSaves ? try saveApart(after: error) : error
+        }
+    }
+
+    /// Whether others save into this context, and their saves go on though it has changes itself that cannot be saved.
+    private var isLayer: Bool { self === core.root || self === core.main }
 }

@@ -21,10 +21,31 @@ final class StackCore: Sendable {
 
     init(_ coordinator: NSPersistentStoreCoordinator) { self.coordinator = coordinator }
 
-    func attach(root: StackContext, main: StackContext) { contexts.with { ($0.root, $0.main) = (root, main) } }
+    func attach(root: StackContext, main: StackContext) {
+        contexts.with { ($0.root, $0.main) = (root, main) }
+        let keeper = ChildSaveKeeper(
+            makeContext: { [weak self] in
+                guard let self, let main = self.main else { return nil }
+                return makeChild(.privateQueueConcurrencyType, name: "Returned Changes", of: main)
+            },
+            report: { [errors] in errors.report($0, isFinal: true) },
+            willReturn: { [gate] in gate.enter() },
+            didReturn: { [gate] in gate.leave() }
+        )
+        for context in [root, main] { context.keepChildSaves(keeper) }
+    }
 
     var root: StackContext? { contexts.with { $0.root } }
     var main: StackContext? { contexts.with { $0.main } }
+
+    /// A new child of main.
+    func makeChild(_ type: NSManagedObjectContextConcurrencyType, name: String?, of main: NSManagedObjectContext) -> StackContext {
+        let child = StackContext(type, self, name: name)
+        child.parent = main
+        child.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+        add(child)
+        return child
+    }
 
     /// Notes a context that a reset leaves behind.
     func add(_ context: StackContext) {
@@ -33,6 +54,9 @@ final class StackCore: Sendable {
             contexts.transient.append(Weak(object: context))
         }
     }
+
+    /// Contexts that a reset leaves behind, as far as they live.
+    var transientContexts: [StackContext] { contexts.with { $0.transient.compactMap(\.object) } }
 
     /// The contexts that a reset leaves behind; they are forgotten here.
     func takeTransientContexts() -> [StackContext] {

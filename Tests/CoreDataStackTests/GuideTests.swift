@@ -30,7 +30,7 @@ func addSafely(_ text: String, to stack: CoreDataStack) async throws {
 // snippet
 func logErrors(of stack: CoreDataStack) -> Task<Void, Never> {
     let errors = stack.saveErrors
-    return Task { for await error in errors { print("not saved yet: \(error)") } }
+    return Task { for await error in errors { print("not in the file: \(error)") } }
 }
 // end of snippet
 
@@ -45,6 +45,18 @@ func importTexts(_ texts: [String], into stack: CoreDataStack) async throws {
             }
             try batch.save()
             batch.reset()
+        }
+    }
+}
+// end of snippet
+
+// snippet
+func note(_ text: String, at url: URL, _ model: NSManagedObjectModel) throws {
+    try CoreDataStack.withStack(model: model, at: url) { stack in
+        let main = stack.mainQueueContext
+        try main.performAndWait {
+            Note(context: main).text = text
+            try main.save()
         }
     }
 }

@@ -89,6 +89,8 @@ struct ChangeSet: Sendable {
     var links: [LinkChange] = []
     var positions: [PositionChange] = []
     var transients: [TransientChange] = []
+    /// What was refused before because others have changed it: it stays measured against its base, for a parent that is a context.
+    var outdated: Set<RowReference> = []
 
     var isEmpty: Bool { groups.isEmpty && links.isEmpty && positions.isEmpty && orders.isEmpty && transients.isEmpty }
 }

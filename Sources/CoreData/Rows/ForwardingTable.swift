@@ -12,6 +12,8 @@ final class ForwardingTable: Sendable {
     private let dropped = Atomic(false)
     private let replacements = Lock(RowReplacements())
     private let hasReplacements = Atomic(false)
+    /// Objects under permanent keys whose saves have gone back.
+    private let droppedReferences = Lock(Set<RowReference>())
 
     /// Grows with every key recorded.
     var generation: Int { recorded.load(ordering: .acquiring) }
@@ -45,6 +47,17 @@ final class ForwardingTable: Sendable {
     func replacement(of reference: RowReference) -> RowReference? {
         guard hasReplacements.load(ordering: .acquiring) else { return nil }
         return replacements.withLock { $0[reference] }
+    }
+
+    /// New objects whose saves have gone back: nobody has them but who saved them.
+    func noteDropped(_ references: [RowReference]) {
+        droppedReferences.withLock { $0.formUnion(references.lazy.filter { $0.key > 0 }) }
+        noteDroppedInsertions()
+    }
+
+    /// Whether nobody else may have the object: it has a temporary key, or its save has once gone back.
+    func mayBeDropped(_ reference: RowReference) -> Bool {
+        reference.key < 0 || (hasDroppedInsertions && droppedReferences.withLock { $0.contains(reference) })
     }
 
     /// The caller is about to commit; `endPublishing()` follows on the same thread, whatever happens.

@@ -196,6 +196,19 @@ struct ChildSavingTests {
         #expect(try library.sql("SELECT ZTITLE FROM ZBOOK") == "u")
     }
 
+    @Test("leaves it to the parent to validate what the parent has inserted itself, and the child has read")
+    func drafts() throws {
+        let (main, worker) = (layers.main, layers.worker)
+        let draft = Book(context: main)
+        #expect(try worker.all(Book.self).map(\.pages) == [0])
+        Tag(context: worker).label = "saved"
+        try worker.save()
+        #expect { try main.save() } throws: { ($0 as? CocoaError)?.code == .init(rawValue: 1570) }
+        draft.title = "t"
+        try layers.saveAll()
+        #expect(try library.sql("SELECT ZTITLE FROM ZBOOK") == "t")
+    }
+
     @Test("of ten thousand new objects with relationships arrives whole")
     func many() throws {
         let (main, worker) = (layers.main, layers.worker)

@@ -10,6 +10,17 @@ import Foundation
         switch CommandLine.arguments[1] {
         case "save": try await save(CoreDataStack.constructSQLiteStack(model: GroupModel.make(), at: url))
         case "reset": try await reset(CoreDataStack.constructSQLiteStack(model: GroupModel.make(), at: url))
+        case "leave":
+            leave(try await CoreDataStack.constructSQLiteStack(model: GroupModel.make(), at: url))
+            say("gone")
+            // Alive, with nothing to do.
+            while true { await Task.yield() }
+        case "flush":
+            let stack = try await CoreDataStack.constructSQLiteStack(model: GroupModel.make(), at: url)
+            leave(stack)
+            try await stack.flush()
+            exit(0)
+        case "scope", "scope-throwing": try saveAndEnd(CommandLine.arguments[1], url)
         default: await place(argument)
         }
     }
@@ -50,6 +61,34 @@ import Foundation
             try await stack.resetStore()
             say("empty")
         }
+    }
+
+    /// Saves in workers and main, and waits for nothing.
+    private static func leave(_ stack: CoreDataStack) {
+        let main = stack.mainQueueContext
+        for number in 0..<20 {
+            let context = number % 2 == 0 ? main : stack.newChildContext()
+            context.performAndWait {
+                do {
+                    try GroupModel.insert(number, into: context)
+                    try context.save()
+                } catch {
+                    say(error)
+                }
+            }
+        }
+    }
+
+    /// Saves as a tool does, and ends.
+    private static func saveAndEnd(_ way: String, _ url: URL?) throws {
+        struct Failure: Error {}
+        do {
+            try CoreDataStack.withStack(model: GroupModel.make(), at: url) { stack in
+                leave(stack)
+                if way == "scope-throwing" { throw Failure() }
+            }
+        } catch is Failure {}
+        exit(0)
     }
 
     /// Says where a store is when nobody has said where: that of a model of that name, or of one at hand.

@@ -121,6 +121,7 @@ struct ChangeFreezer {
         } else if object.state.contains(.deleted) {
             let group = group(of: object)
             groups[group].deleted.append(object)
+            noteOutdated(object)
             changes.groups[group].deletes.append(
                 ChangeSet.Delete(key: object.key, base: object.committedRow, rowIsGone: object.state.contains(.rowGone))
             )
@@ -169,6 +170,7 @@ struct ChangeFreezer {
         let group = group(of: object)
         guard !slots.isEmpty || object.hasChangedToManys else { return groups[group].unchanged.append(object) }
         groups[group].updated.append(object)
+        noteOutdated(object)
         if isForStores {
             // The version advances, and with it the row in the cache: it must be one that the store may write.
             if base != nil, !object.state.contains(.ownRow) || (object.state.contains(.sharedRow) && isIncomplete(object)) {
@@ -181,6 +183,11 @@ struct ChangeFreezer {
         changes.groups[group].updates.append(
             ChangeSet.Update(row: object.currentRow, key: object.key, base: base, slots: slots)
         )
+    }
+
+    /// A store finds that out by itself; a context would take the newest row that it knows.
+    @inline(__always) private mutating func noteOutdated(_ object: NSManagedObject) {
+        if !isForStores, object.state.contains(.outdated) { changes.outdated.insert(object.rowReference) }
     }
 }
 

@@ -8,15 +8,19 @@ import Foundation
 struct ChangeReception {
     private let context: NSManagedObjectContext
     private let changes: ChangeSet
+    /// Of objects whose rows come from below.
+    private let state: ObjectState
     /// To-one relationships that lead elsewhere now.
     private var relinked: [(object: NSManagedObject, slot: Int, old: RowReference?)] = []
 
     /// Objects that are not as the child has saved them.
     private(set) var corrections = SavedReferences()
 
-    init(_ changes: ChangeSet, in context: NSManagedObjectContext) {
+    /// - Parameter areOwn: whether they are the context's own, which come back: nobody has validated them.
+    init(_ changes: ChangeSet, in context: NSManagedObjectContext, areOwn: Bool) {
         self.changes = changes
         self.context = context
+        state = areOwn ? [.sharedRow, .unsavedRow] : [.sharedRow, .unsavedRow, .validated]
     }
 
     /// - Throws: `SaveConflicts` for objects that were never saved and are not unsaved any more, because a context above dropped them;
@@ -85,7 +89,7 @@ extension ChangeReception {
         var objects = ContiguousArray<NSManagedObject>()
         objects.reserveCapacity(inserts.count)
         for insert in inserts {
-            objects.append(Construction.make(scope, insert.row, key: insert.key, state: [.registered, .ownRow, .sharedRow, .unsavedRow]))
+            objects.append(Construction.make(scope, insert.row, key: insert.key, state: state.union([.registered, .ownRow])))
         }
         scope.identity?.insert(objects)
         context.tracker.noteInsertions(of: objects, as: inserts)
@@ -146,7 +150,11 @@ extension ChangeReception {
 
     /// Gives the object the newest row that is at hand to lay the changes over, and its values.
     private func prepare(_ object: NSManagedObject, _ base: Row) {
-        if object.state.isDisjoint(with: .pending) {
+        let isPending = !object.state.isDisjoint(with: .pending)
+        if !isPending, changes.outdated.contains(object.rowReference) {
+            context.adopt(base, object)
+            object.state.insert(.outdated)
+        } else if !isPending {
             let newest = newestRow(object, base)
             if object.state.contains(.rowless) { context.adopt(base, object) }
             if let newest, newest.version == 0 || newest.version > object.currentRow.version || object.isFault {
@@ -205,7 +213,7 @@ extension ChangeReception {
     /// The object of a reference; nil for one that was never saved and that no context above has any more.
     private func existing(_ reference: RowReference) -> NSManagedObject? {
         // One of which nobody can tell counts as there: a save that writes a reference to it finds out.
-        if reference.key < 0, (try? isGone(reference)) == true { return nil }
+        if context.identityMap.forwardingTable.mayBeDropped(reference), (try? isGone(reference)) == true { return nil }
         return context.object(for: reference)
     }
 

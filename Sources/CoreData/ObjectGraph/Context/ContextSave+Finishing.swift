@@ -13,6 +13,7 @@ extension ContextSave {
         }
         let announced = context.tracker.whole
         context.tracker.removeAll()
+        context.noteChildSavesSaved(isInStore)
         context.tracker.unlockAll()
         if !context.identityMap.forwarding.isEmpty { context.identityMap.forwarding = KeyForwarding() }
         context.dropForwardings()
@@ -45,7 +46,7 @@ extension ContextSave {
     }
 
     private func markSaved(_ object: NSManagedObject, _ isInStore: Bool) {
-        object.state.subtract([.inserted, .updated, .unsavedRow])
+        object.state.subtract([.inserted, .updated, .unsavedRow, .validated, .outdated])
         if object.state.contains(.ownRow) {
             // What was saved is in the row cache, or in the parent context: whoever writes next copies it.
             object.state.insert(.sharedRow)

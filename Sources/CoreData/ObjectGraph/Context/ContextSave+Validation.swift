@@ -24,7 +24,7 @@ extension ContextSave {
 
     /// Whether a child has checked the very row by the same rules.
     @inline(__always) private func wasValidatedBelow(_ object: NSManagedObject) -> Bool {
-        object.state.contains(.unsavedRow)
+        object.state.contains(.validated)
             && object.scopeReference._withUnsafeGuaranteedRef { !$0.validatesMore && !$0.saveHooks.contains(.validateForInsert) }
     }
 }

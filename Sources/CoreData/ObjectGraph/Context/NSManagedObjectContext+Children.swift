@@ -8,6 +8,7 @@ struct ChildContexts {
     private var references: [Reference] = []
     /// Whether there has ever been one.
     private(set) var hasHadAny = false
+    var saves = ChildSaves()
 
     mutating func add(_ context: NSManagedObjectContext) {
         references.removeAll { $0.context == nil }
@@ -31,9 +32,10 @@ extension NSManagedObjectContext {
 
     /// Takes what a child saved, and tells who observes.
     ///
+    /// - Parameter areOwn: whether they are the context's own, which come back: nobody has validated them.
     /// - Returns: what had to be changed of it.
-    func receive(_ changes: ChangeSet) throws -> SavedReferences {
-        var reception = ChangeReception(changes, in: self)
+    func receive(_ changes: ChangeSet, areOwn: Bool = false) throws -> SavedReferences {
+        var reception = ChangeReception(changes, in: self, areOwn: areOwn)
         try reception.run()
         processPendingChanges()
         return reception.corrections

@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
             let row = OwnRow.copy(of: base, replacing: -1)
             object.scope.shape.assign(slots, from: current, to: row)
             object.setRow(Row(row))
-            object.state.subtract([.sharedRow, .unsavedRow])
+            object.state.subtract([.sharedRow, .unsavedRow, .validated, .outdated])
         }
         object.setChangedSlots(slots)
     }
@@ -102,6 +102,7 @@ extension NSManagedObjectContext {
     public func rollback() {
         checkQueue()
         let objects = tracker.objects.filter { !$0.state.isDisjoint(with: .pending) }
+        forgetChildSaves()
         let inserted = objects.filter { $0.state.contains(.inserted) }
         let others = objects.filter { !$0.state.contains(.inserted) }
         for object in inserted { vanish(object, .insertionDropped) }
@@ -132,6 +133,7 @@ extension NSManagedObjectContext {
         checkQueue()
         let objects = registry.objects
         let pending = tracker.objects
+        forgetChildSaves()
         let ids = objects.map(\.objectID)
         for object in objects { vanish(object, .reset) }
         tracker.removeAll()

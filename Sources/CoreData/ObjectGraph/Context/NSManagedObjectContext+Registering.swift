@@ -186,7 +186,7 @@ extension NSManagedObjectContext {
     /// Gives an object a row that is not its alone.
     func adopt(_ row: Row, _ object: NSManagedObject) {
         object.setRow(row)
-        object.state.remove(.unsavedRow)
+        object.state.subtract([.unsavedRow, .validated, .outdated])
         if row.isOwn { object.state.insert(.sharedRow) } else { object.state.remove(.sharedRow) }
     }
 }

@@ -10,12 +10,14 @@ extension NSManagedObjectContext {
         let save = ContextSave(of: self, into: parent)
         latestSave = save
         isSaving = true
+        beginChildSaves()
         defer { end(save) }
         try save.run()
     }
 
     private func end(_ save: ContextSave) {
         isSaving = false
+        endChildSaves()
         do { try takeIncoming() } catch { logFailure("taking what a child context saved during a save", error) }
         if incoming == nil { latestSave = nil }
         // Where the save failed: what the policy has changed stays changed.

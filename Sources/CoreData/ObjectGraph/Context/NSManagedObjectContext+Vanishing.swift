@@ -14,6 +14,8 @@ enum Disappearance {
     case insertionDropped
     /// A merge policy has put another object in its place, to which everything that is saved refers by now.
     case replaced
+    /// The save that brought it has gone back to the child that made it.
+    case returned
     /// Its delete is saved.
     case deleteSaved
     /// It was taken for one of another entity than its row is of.
@@ -48,7 +50,7 @@ extension NSManagedObjectContext {
         // A child may take what was never saved for saved.
         if object.state.contains(.inserted), hasHadChildren { identityMap.forwardingTable.noteDroppedInsertions() }
         tracker.forget(object)
-        if reason == .replaced {
+        if reason == .replaced || reason == .returned {
             object.withdrawFromKnownMembers()
             tracker.noteDisappearance(of: object)
         }

@@ -9,6 +9,8 @@ final class ParentContext: GraphParent {
     private weak var child: NSManagedObjectContext?
     /// Whether what came in during a save counts. False for the context that holds just that.
     private let seesIncoming: Bool
+    /// The child's latest save, where the context keeps such. For the child's queue.
+    private(set) weak var keptSave: ChildSave?
 
     init(_ context: NSManagedObjectContext, of child: NSManagedObjectContext, seesIncoming: Bool = true) {
         self.context = context
@@ -127,10 +129,12 @@ final class ParentContext: GraphParent {
         guard !changes.isEmpty else { return receipt }
         let corrections = try context.queue.request {
             let receiving = context.receivingContext
-            return try context.queue.whileReceiving {
+            let corrections = try context.queue.whileReceiving {
                 receiving.catchUp()
                 return try receiving.receive(changes)
             }
+            keptSave = context.keep(changes, from: child)
+            return corrections
         }
         context.tellChildren(of: corrections)
         context.tellChildren(of: changes, but: child)

@@ -56,7 +56,7 @@ extension NSManagedObject {
         let wasFault = isFault
         if !wasFault { willTurnIntoFault() }
         if let base = committedRow { setRow(base) }
-        state.remove(.unsavedRow)
+        state.subtract([.unsavedRow, .validated, .outdated])
         if currentRow.isOwn { state.insert(.sharedRow) }
         setChangedSlots(SlotMask())
         if let extras = existingExtras {

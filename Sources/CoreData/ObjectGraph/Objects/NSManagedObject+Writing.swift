@@ -94,7 +94,7 @@ extension NSManagedObject {
         let copy = OwnRow.copy(of: currentRow, replacing: slot)
         if state.contains(.unsavedRow) { copy.base = own.base }
         setRow(Row(copy))
-        state.subtract([.sharedRow, .unsavedRow])
+        state.subtract([.sharedRow, .unsavedRow, .validated])
     }
 
     /// The row as it stands, for others to read: whoever writes next copies it.

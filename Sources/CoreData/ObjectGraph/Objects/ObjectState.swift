@@ -43,6 +43,11 @@
     static let deletedNow = Self(rawValue: 1 << 19)
     /// Its row was deleted by others: no store refers to it any more. Only together with `deleted`.
     static let rowGone = Self(rawValue: 1 << 20)
+    /// A child context has saved the very row, so it was validated. Only together with `sharedRow`.
+    static let validated = Self(rawValue: 1 << 21)
+    /// A save was refused because others have changed its row: its changes stay measured against the row that they were made on, until it is
+    /// refreshed.
+    static let outdated = Self(rawValue: 1 << 22)
 
     /// The next save has something to do.
     static let pending: Self = [.inserted, .updated, .deleted]

@@ -1,0 +1,66 @@
+/// New objects whose saves have gone back, so that nobody else can refer to them; and what was deleted by such saves, and is there again.
+struct GoneObjects {
+    private var inserted: [RowReference: any Error] = [:]
+    private var undeleted: Set<RowReference> = []
+
+    var isEmpty: Bool { inserted.isEmpty && undeleted.isEmpty }
+
+    mutating func add(_ changes: ChangeSet, _ error: any Error, in context: NSManagedObjectContext) {
+        let references = changes.insertedReferences
+        for reference in references { inserted[context.forwarded(reference).identity] = error }
+        for reference in changes.deletedReferences { undeleted.insert(context.forwarded(reference).identity) }
+        if !references.isEmpty { context.identityMap.forwardingTable.noteDropped(references) }
+    }
+
+    func contains(_ reference: RowReference, in context: NSManagedObjectContext) -> Bool {
+        !inserted.isEmpty && inserted[context.forwarded(reference).identity] != nil
+    }
+
+    /// Why saves cannot stay: they refer to an object that is gone. What a context has changed itself is mended instead.
+    func cause(of parts: [ChildSave.Part], in context: NSManagedObjectContext) -> (any Error)? {
+        guard !inserted.isEmpty else { return nil }
+        var cause: (any Error)?
+        for part in parts where part.save.parts.isEmpty {
+            part.changes.forEachRequirement { if cause == nil { cause = inserted[context.forwarded($0).identity] } }
+        }
+        return cause
+    }
+
+    /// What is left of a context's own changes: none to what is gone, no references to it, and no consequences of deletes that went back.
+    func rest(of changes: ChangeSet, in context: NSManagedObjectContext) -> ChangeSet {
+        var rest = inserted.isEmpty ? changes : changes.without { contains($0, in: context) }
+        if !undeleted.isEmpty { removeConsequences(from: &rest, context) }
+        return rest
+    }
+
+    private func removeConsequences(from changes: inout ChangeSet, _ context: NSManagedObjectContext) {
+        var undeleted = undeleted
+        func leads(_ row: Row?, _ slot: Int) -> Bool {
+            row?.reference(slot).map { undeleted.contains(context.forwarded($0).identity) } ?? false
+        }
+        var count = -1
+        // Deletes follow from one another.
+        while count != undeleted.count {
+            count = undeleted.count
+            for index in changes.groups.indices {
+                let group = changes.groups[index]
+                changes.groups[index].deletes.removeAll { delete in
+                    guard let base = delete.base, base.layout.referenceSlots.contains(where: { leads(base, $0) }) else { return false }
+                    undeleted.insert(context.forwarded(group.reference(delete.key)).identity)
+                    return true
+                }
+            }
+        }
+        for index in changes.groups.indices {
+            changes.groups[index].updates = ContiguousArray(
+                changes.groups[index].updates.compactMap { update in
+                    var slots = update.slots
+                    for slot in slots.filter(update.row.layout.referenceSlots) where update.row.isNull(slot) && leads(update.base, slot) {
+                        slots.remove(slot)
+                    }
+                    return slots.isEmpty ? nil : ChangeSet.Update(row: update.row, key: update.key, base: update.base, slots: slots)
+                }
+            )
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+
+/// Saves of children that cannot stay go back, level by level.
+extension NSManagedObjectContext {
+    /// Saves what children have saved one by one, and then this context's own changes, after saving all at once has failed because of data.
+    ///
+    /// What cannot be saved leaves this context and goes back to where it came from, with the reason, later and on those contexts' queues.
+    /// This context's own changes stay unsaved where they are the reason.
+    ///
+    /// - Returns: why the context's own changes are still unsaved.
+    /// - Throws: what the world refused; all that is left waits in this context then.
+    package func saveApart(after error: any Error) throws -> (any Error)? {
+        var separate = SeparateSave(self)
+        let result = separate.run(after: error)
+        for child in childContexts { child.send(result.returned) }
+        if let failure = result.failure { throw failure }
+        return result.ownFailure
+    }
+
+    func send(_ returned: [ReturnedSave]) {
+        guard let keeper = returned.first?.keeper else { return }
+        children.withLock { $0.saves.returned += returned }
+        keeper.willReturn()
+        perform {
+            self.acceptReturnedSaves()
+            keeper.didReturn()
+        }
+    }
+
+    /// Takes back what this context has saved in vain, and forgets what others have. On the queue.
+    package func acceptReturnedSaves() {
+        // In a block that a save's wait has let in: after that save.
+        guard !isSaving else { return perform { self.acceptReturnedSaves() } }
+        let returned = children.withLock { links in
+            defer { links.saves.returned = [] }
+            return links.saves.returned
+        }
+        guard !returned.isEmpty, identityMap.registry != nil else { return }
+        catchUp()
+        processPendingChanges()
+        let own = returned.filter { $0.target === self }
+        var foreign = returned.filter { $0.target !== self }
+        if !foreign.isEmpty { forget(&foreign) }
+        for child in childContexts { child.send(foreign) }
+        if !own.isEmpty { restore(own) }
+        processPendingChanges()
+    }
+
+    private func restore(_ returned: [ReturnedSave]) {
+        restore(ChangeSet.joined(returned.map(\.changes)))
+        for returned in returned {
+            let error = returned.errorForTarget()
+            returned.save.end(.returned(error))
+            if !returned.save.isAwaited { returned.keeper.report(error) }
+        }
+    }
+
+    /// Saved changes become unsaved ones, beneath those made since.
+    func restore(_ changes: ChangeSet) {
+        let later = hasChanges ? frozenChanges() : ChangeSet()
+        let withdrawn = withdrawChanges()
+        for reference in changes.updatedReferences + changes.insertedReferences + changes.links.map(\.owner) {
+            registeredObject(for: reference)?.existingExtras?.forgetStoredMembers()
+        }
+        receiveWhatIsThere(changes)
+        receiveWhatIsThere(later)
+        leave(withdrawn.filter { $0.state.isDisjoint(with: .pending) })
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Others' saves have gone back: what they have changed is as it was. Saves of children that depend on them go back too.
+    private func forget(_ returned: inout [ReturnedSave]) {
+        var gone = GoneObjects()
+        for save in returned { gone.add(save.changes, save.error, in: self) }
+        withdrawDependents(of: &gone, &returned)
+        dismissInsertions(of: returned, gone)
+        let (changed, back) = (returned.flatMap(\.changes.updatedReferences), returned.flatMap(\.changes.deletedReferences))
+        merge(SavedReferences(inserted: back, updated: changed.filter { !gone.contains($0, in: self) }))
+    }
+
+    private func withdrawDependents(of gone: inout GoneObjects, _ returned: inout [ReturnedSave]) {
+        var (left, dependents): ([ChildSave.Part], [ChildSave.Part]) = ([], [])
+        for part in children.withLock(\.saves.waiting) {
+            guard let cause = gone.cause(of: [part], in: self) else {
+                left.append(part)
+                continue
+            }
+            dependents.append(part)
+            gone.add(part.changes, cause, in: self)
+            part.save.end(.returned(cause))
+            if let save = ReturnedSave(part.save, part.changes, cause, from: self) { returned.append(save) }
+        }
+        guard !dependents.isEmpty else { return }
+        let parts = children.withLock { $0.saves.takeAll() }
+        let own = ChangeSetRemainder(of: frozenChanges(), beyond: parts.map(\.changes), newest: forwarded).changes
+        let withdrawn = withdrawChanges()
+        for part in left { receiveWhatIsThere(part.changes) }
+        receiveWhatIsThere(gone.rest(of: own, in: self))
+        children.withLock { $0.saves.waiting = left + $0.saves.waiting }
+        leave(withdrawn.filter { $0.state.isDisjoint(with: .pending) })
+    }
+
+    private func dismissInsertions(of returned: [ReturnedSave], _ gone: GoneObjects) {
+        // What its context has saved again meanwhile is there.
+        let references = returned.flatMap(\.changes.insertedReferences).filter { !isUnsavedAbove($0) }
+        guard !references.isEmpty else { return }
+        let objects = references.compactMap(registeredObject(for:))
+        cutReferences(gone)
+        leave(objects)
+    }
+
+    private func isUnsavedAbove(_ reference: RowReference) -> Bool {
+        guard let parent = parentLink?.source as? ParentContext, parent.context.parent != nil else { return false }
+        return parent.cachedRow(for: forwarded(reference)) != nil
+    }
+
+    /// Unsaved objects stay, without what is gone.
+    private func cutReferences(_ gone: GoneObjects) {
+        for object in tracker.objects where !object.state.isDisjoint(with: [.inserted, .updated]) && !object.state.contains(.rowless) {
+            for slot in object.scope.shape.layout.referenceSlots {
+                guard let reference = object.currentRow.reference(slot), gone.contains(reference, in: self) else { continue }
+                object.writeTarget(nil, slot)
+            }
+            object.existingExtras?.forEachToMany { contents in
+                for member in contents.added.array where gone.contains(member.rowReference, in: self) { contents.forget(member) }
+            }
+        }
+    }
+}
+
+/// Unsaved changes as a whole.
+extension NSManagedObjectContext {
+    /// All unsaved changes, as a context would get them.
+    func frozenChanges() -> ChangeSet {
+        forwardReferences()
+        return ChangeFreezer(tracker, locked: [], isForStores: false).changes
+    }
+
+    /// Takes all unsaved changes out of the context; gives the new objects, which stay registered, so that they are the same if they come back.
+    func withdrawChanges() -> [NSManagedObject] {
+        let objects = tracker.objects.filter { !$0.state.isDisjoint(with: .pending) }
+        guard !objects.isEmpty else { return [] }
+        tracker.removeAll()
+        var inserted: [NSManagedObject] = []
+        for object in objects {
+            if object.state.contains(.inserted) { inserted.append(object) }
+            withdrawChanges(of: object)
+        }
+        return inserted
+    }
+
+    private func withdrawChanges(of object: NSManagedObject) {
+        let wasInserted = object.state.contains(.inserted)
+        object.state.subtract([.inserted, .updated, .deleted, .propagated])
+        if !wasInserted, !object.state.contains(.rowless), let base = object.committedRow { adopt(base, object) }
+        object.setChangedSlots(SlotMask())
+        object.existingExtras?.forgetObjects()
+    }
+
+    /// Receives changes, but for those of objects that are not there any more.
+    func receiveWhatIsThere(_ changes: ChangeSet) {
+        guard !changes.changesNothing else { return }
+        do {
+            tellChildren(of: try receive(changes.forwarded(forwarded), areOwn: true))
+        } catch let conflicts as SaveConflicts {
+            let gone = Set(conflicts.conflicts.map { forwarded($0.reference).identity })
+            do {
+                tellChildren(of: try receive(changes.without { gone.contains(forwarded($0).identity) }.forwarded(forwarded), areOwn: true))
+            } catch {
+                logFailure("taking changes back", error)
+            }
+        } catch {
+            logFailure("taking changes back", error)
+        }
+    }
+
+    /// Objects that were never saved leave the context.
+    func leave(_ objects: [NSManagedObject]) {
+        for object in objects where !object.state.contains(.detached) { vanish(object, .returned) }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Drops all unsaved changes, what children have saved among them, and tells the children, who believe it to be saved.
+    package func throwAwayChanges() {
+        let changes = frozenChanges()
+        rollback()
+        if let keeper = childSaveKeeper, !changes.changesNothing {
+            let discarded = ReturnedSave(discarded: changes, by: self, keeper)
+            for child in childContexts { child.send([discarded]) }
+        }
+        acceptReturnedSaves()
+    }
+}

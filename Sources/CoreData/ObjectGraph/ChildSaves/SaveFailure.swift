@@ -1,0 +1,34 @@
+import Foundation
+
+/// The two kinds of failures of a save.
+package enum SaveFailure {
+    /// Whether the data themselves are why a save failed, so that it would fail again: they are not valid, break a constraint, conflict with
+    /// what others have saved, or lead into another store. Everything else is the world's doing, such as a full disk, and may pass.
+    package static func isOfData(_ error: any Error) -> Bool {
+        if error is SaveConflicts { return true }
+        let error = error as NSError
+        switch error.domain {
+        case NSCocoaErrorDomain: return isOfData(code: error.code, error.userInfo)
+        case NSPOSIXErrorDomain, NSSQLiteErrorDomain, NSOSStatusErrorDomain, NSURLErrorDomain: return false
+        // The program's own: from its validation.
+        default: return true
+        }
+    }
+
+    private static func isOfData(code: Int, _ userInfo: [String: Any]) -> Bool {
+        switch code {
+        case NSManagedObjectValidationError...NSValidationStringPatternMatchingError: true
+        case NSManagedObjectReferentialIntegrityError...NSManagedObjectConstraintMergeError: true
+        // No store takes the entity; where one is named, it is read-only.
+        case NSPersistentStoreSaveError: userInfo[NSAffectedStoresErrorKey] == nil
+        case NSSQLiteError: isRefusedValue(userInfo)
+        default: false
+        }
+    }
+
+    /// Whether SQLite refuses a value: it is too big, or breaks a constraint of the tables.
+    private static func isRefusedValue(_ userInfo: [String: Any]) -> Bool {
+        guard let underlying = userInfo[NSUnderlyingErrorKey] as? NSError, underlying.domain == NSSQLiteErrorDomain else { return false }
+        return [18, 19, 20, 25].contains(underlying.code & 0xFF)
+    }
+}
