@@ -89,14 +89,47 @@ struct DeleteRuleTests {
         #expect(try library.sql("SELECT (SELECT COUNT(*) FROM ZDESK) + (SELECT COUNT(*) FROM ZPERSON)") == "0")
     }
 
-    @Test("leave the other end as it is with no action")
-    func noAction() throws {
-        let stage = try Stage {
+    /// Owners with pets, whose delete rule is `rule`.
+    private func ownersAndPets(_ rule: NSDeleteRule) throws -> Stage {
+        try Stage {
             let owner = LibraryModel.entity("Owner", NSManagedObject.self, [LibraryModel.attribute("name", .stringAttributeType)])
             let pet = LibraryModel.entity("Pet", NSManagedObject.self, [LibraryModel.attribute("name", .stringAttributeType)])
-            LibraryModel.relate(owner, "pets", toMany: true, .noActionDeleteRule, pet, "owner", toMany: false, .nullifyDeleteRule)
+            LibraryModel.relate(owner, "pets", toMany: true, rule, pet, "owner", toMany: false, .nullifyDeleteRule)
             return [owner, pet]
         }
+    }
+
+    @Test("leave no reference to an object that was never saved", arguments: [NSDeleteRule.noActionDeleteRule, .denyDeleteRule])
+    func neverSaved(rule: NSDeleteRule) throws {
+        let stage = try ownersAndPets(rule)
+        let owner = NSEntityDescription.insertNewObject(forEntityName: "Owner", into: stage.context)
+        let pet = NSEntityDescription.insertNewObject(forEntityName: "Pet", into: stage.context)
+        pet["owner"] = owner
+        stage.context.delete(owner)
+        try stage.context.save()
+        #expect(pet["owner"] == nil)
+        #expect(try stage.sql("SELECT COUNT(*), MAX(ZOWNER) FROM ZPET") == "1|")
+    }
+
+    @Test("let go of what refers to a row that is gone", arguments: [true, false])
+    func dangling(deletes: Bool) throws {
+        let stage = try ownersAndPets(.noActionDeleteRule)
+        let owner = NSEntityDescription.insertNewObject(forEntityName: "Owner", into: stage.context)
+        let pet = NSEntityDescription.insertNewObject(forEntityName: "Pet", into: stage.context)
+        pet["owner"] = owner
+        try stage.context.save()
+        stage.context.delete(owner)
+        try stage.context.save()
+        let other = try stage.separateContext()
+        let theirs = try other.only(NSManagedObject.self, "Pet")
+        if deletes { other.delete(theirs) } else { theirs["owner"] = nil }
+        try other.save()
+        #expect(try stage.sql("SELECT COUNT(ZOWNER) FROM ZPET") == "0" && !other.hasChanges)
+    }
+
+    @Test("leave the other end as it is with no action")
+    func noAction() throws {
+        let stage = try ownersAndPets(.noActionDeleteRule)
         let owner = NSEntityDescription.insertNewObject(forEntityName: "Owner", into: stage.context)
         let pet = NSEntityDescription.insertNewObject(forEntityName: "Pet", into: stage.context)
         pet["owner"] = owner

@@ -123,6 +123,7 @@ struct VanishingTests {
         person.age = 3
         try context.save()
         #expect(try library.sql("SELECT COUNT(*) FROM ZDESK") == "0" && !context.hasChanges)
+        #expect(try person.desk == nil && library.sql("SELECT ZDESK FROM ZPERSON") == "")
     }
 
     @Test("comes back from a rollback as a fault without a row, whose values are nil")

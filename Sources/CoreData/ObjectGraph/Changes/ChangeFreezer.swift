@@ -162,6 +162,14 @@ struct ChangeFreezer {
         changes.groups[group(of: object)].locks.append(ChangeSet.Delete(key: object.key, base: base))
     }
 
+    /// Whether the object's row is one that others have. A store advances its version, also where only a to-many relationship has changed: who
+    /// has read the row before would count as up to date, and not know that change.
+    private func isForOthers(_ object: NSManagedObject) -> Bool {
+        if !object.state.contains(.ownRow) { return true }
+        guard object.state.contains(.sharedRow) else { return false }
+        return !object.state.contains(.unsavedRow) || (isForStores && isIncomplete(object))
+    }
+
     /// An object whose values are all as they were writes nothing; one whose to-many alone changed advances its version.
     private mutating func freezeUpdate(_ object: NSManagedObject) {
         let base = object.committedRow
@@ -171,12 +179,8 @@ struct ChangeFreezer {
         guard !slots.isEmpty || object.hasChangedToManys else { return groups[group].unchanged.append(object) }
         groups[group].updated.append(object)
         noteOutdated(object)
-        if isForStores {
-            // The version advances, and with it the row in the cache: it must be one that the store may write.
-            if base != nil, !object.state.contains(.ownRow) || (object.state.contains(.sharedRow) && isIncomplete(object)) {
-                object.takeOwnRow()
-            }
-        } else if !slots.isEmpty {
+        if base != nil, isForOthers(object) { object.takeOwnRow() }
+        if !isForStores, base != nil || !slots.isEmpty {
             // A store may never see this very row, but one that a context above merges from it.
             EntityLayout.setVersion(object.own.bytes, 0)
         }
@@ -262,6 +266,7 @@ extension ChangeFreezer {
 
     /// Not read: what was added has no position yet. The store puts it at the end, in the order of the additions rather than of the rows.
     private mutating func append(_ members: MemberList, _ owner: NSManagedObject, _ index: Int) {
+        forgetPositions(of: members, owner, index)
         guard members.count > 1, owner.scope.shape.toManys[index].inverse?.isToMany == false else { return }
         for member in members.array where member.state.contains(.ownRow) {
             if member.state.contains(.sharedRow) {
@@ -269,6 +274,16 @@ extension ChangeFreezer {
                 member.takeOwnRow()
             }
             changes.appends.append(ChangeSet.Append(row: member.currentRow, member: member.rowReference))
+        }
+    }
+
+    /// A save that failed has given the members positions, among those that were known then.
+    private mutating func forgetPositions(of members: MemberList, _ owner: NSManagedObject, _ index: Int) {
+        guard let slots = slots(of: members, owner, index) else { return }
+        for member in members.array where member.state.contains(.ownRow) && member.isChanged(slots.position) {
+            guard !EntityLayout.isNull(member.row, slots.position) else { continue }
+            if member.state.contains(.sharedRow) { member.takeOwnRow() }
+            member.own.storeNull(at: slots.position)
         }
     }
 

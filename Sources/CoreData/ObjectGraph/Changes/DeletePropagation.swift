@@ -105,15 +105,32 @@ struct DeletePropagation {
         return try context.parentSource.row(for: target.rowReference) == nil
     }
 
+    /// An object came up to date, and refers to others that are deleted here: they could not carry their deletes to it before. Or to one that is
+    /// in a one-to-one relationship with somebody else by now.
+    func run(to object: NSManagedObject) {
+        guard !object.state.contains(.deleted) else { return }
+        for case let (slot, relationship?) in object.scope.shape.toOnes.enumerated() {
+            guard let inverse = relationship.inverse, let reference = object.currentRow.reference(slot),
+                let target = context.registeredObject(for: reference), !target.state.isDisjoint(with: .pending)
+            else { continue }
+            if target.state.contains(.deleted) {
+                apply(inverse, to: [object], of: target)
+            } else if target.hasLeft(object, along: inverse) {
+                object.writeTarget(nil, slot)
+            }
+        }
+    }
+
     private func apply(_ relationship: NSRelationshipDescription, to targets: [NSManagedObject], of object: NSManagedObject) {
         switch relationship.deleteRule {
         case .cascadeDeleteRule:
             for target in targets where !target.state.contains(.deleted) { context.delete(target) }
-        case .nullifyDeleteRule:
+        // Others have deleted it: nobody can deny that any more.
+        case .denyDeleteRule where object.state.contains(.rowGone), .nullifyDeleteRule:
             guard let inverse = relationship.inverse else { return }
             // An object that was never saved leaves nothing that even a deleted one could refer to.
             for target in targets where !target.state.contains(.deleted) || !object.state.isDisjoint(with: [.inserted, .rowGone]) {
-                target.unlink(object, along: inverse)
+                if !target.unlink(object, along: inverse) { context.noteDisagreement(of: target) }
             }
         // Deny is a matter of validation: at the save, by which time the other end may be deleted too.
         case .denyDeleteRule, .noActionDeleteRule: break

@@ -127,7 +127,11 @@ extension ChangeReception {
         guard !object.state.contains(.deleted) else { return }
         guard let base = update.base ?? (object.state.contains(.inserted) ? object.currentRow : nil) else { return object.noteChange() }
         prepare(object, base)
-        guard !update.slots.isEmpty else { return object.noteChange() }
+        guard !update.slots.isEmpty else {
+            // The same values, in the row that will have the version of the save.
+            if let base = update.base, object.currentRow === base { adopt(update.row, object) }
+            return object.noteChange()
+        }
         let references = update.slots.filter(object.scope.shape.layout.referenceSlots)
         let before = references.map { object.currentRow.reference($0) }
         if object.currentRow === base { adopt(update.row, object) } else { merge(update, object) }

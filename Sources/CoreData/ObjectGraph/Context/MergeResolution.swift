@@ -72,17 +72,28 @@ extension NSManagedObjectContext {
     /// - Parameter objects: those of the save that met the conflicts.
     func resolve(_ conflicts: SaveConflicts, _ objects: [ChangeFreezer.Objects], isLastRound: Bool) throws {
         let outdated = conflicts.conflicts.compactMap { conflict in
-            registeredObject(for: conflict.reference).map { NSMergeConflict(conflict, object: $0) }
+            registeredObject(for: conflict.reference).flatMap { dropTrace($0, conflict) ? nil : NSMergeConflict(conflict, object: $0) }
         }
         let duplicates = conflicts.breaches.map { NSConstraintConflict($0, objects, self) }
         guard let policy = mergePolicy as? NSMergePolicy else {
             misuse("mergePolicy takes an NSMergePolicy, not a \(type(of: mergePolicy)).")
         }
+        guard !outdated.isEmpty || !duplicates.isEmpty else { return processPendingChanges() }
         if isLastRound { throw outdated.isEmpty ? NSMergePolicy.unresolved(duplicates) : NSMergePolicy.unresolved(outdated) }
         try policy.resolve(mergeConflicts: outdated as [Any] + duplicates as [Any])
         for conflict in outdated { layOverCurrentRow(conflict) }
         if hasHadChildren { noteCorrections(corrections(outdated.map(\.sourceObject))) }
         processPendingChanges()
+    }
+
+    /// Members were taken out of an object that nobody has read, and it turns out that it has no row, as happens where a row referred to one
+    /// that is gone: there is nothing to take them out of.
+    private func dropTrace(_ object: NSManagedObject, _ conflict: RowConflict) -> Bool {
+        guard conflict.current == nil, object.state.contains(.rowless) else { return false }
+        var hasAdditions = false
+        object.forEachChangedToMany { hasAdditions = hasAdditions || !$1.added.isEmpty }
+        if !hasAdditions { vanish(object, .missingRow) }
+        return !hasAdditions
     }
 
     /// What the policy has changed, since the event began.

@@ -7,6 +7,8 @@ extension NSManagedObjectContext {
         if !tracker.unpropagated.isEmpty, propagatesDeletesAtEndOfEvent || isSaving {
             DeletePropagation(context: self).run()
             for object in tracker.takeDeletedInsertions() where object.state.isSuperset(of: [.inserted, .deleted]) {
+                // No file will ever have a row that the others could go on referring to.
+                if object.scope.leavesReferences { DeletePropagation(context: self).withdraw(object) }
                 vanish(object, .neverSaved)
             }
         }

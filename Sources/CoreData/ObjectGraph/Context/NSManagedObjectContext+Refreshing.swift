@@ -60,10 +60,27 @@ extension NSManagedObjectContext {
     ) {
         guard newest.layout === object.scope.shape.layout else { return }
         let isFault = object.state.contains(.fault)
-        rebase(object, onto: newest, keeping: slots ?? object.changedSlots)
+        let (kept, former) = (slots ?? object.changedSlots, object.committedRow)
+        rebase(object, onto: newest, keeping: kept)
+        if !kept.isEmpty, let former { leaveNewTargets(object, kept, former, newest) }
         if dropsRelationshipEdits { object.dropToManyEdits() } else { object.existingExtras?.forgetStoredMembers() }
+        if tracker.pendingCount > 0 { DeletePropagation(context: self).run(to: object) }
         if !isFault { object.awake { $0.awake(fromSnapshotEvents: event) } }
         tracker.noteRefresh(of: object)
+    }
+
+    /// Others have led a relationship elsewhere that was changed here, too: whom it leads to now loses the object with the next save.
+    private func leaveNewTargets(_ object: NSManagedObject, _ kept: SlotMask, _ former: Row, _ newest: Row) {
+        for slot in kept.filter(object.scope.shape.layout.referenceSlots) {
+            guard let inverse = object.scope.shape.toOnes[slot]?.inverse, let reference = newest.reference(slot).map(forwarded),
+                reference != former.reference(slot).map(forwarded), reference != object.currentRow.reference(slot).map(forwarded)
+            else { continue }
+            let target = self.object(for: reference)
+            guard !target.state.contains(.deleted) else { continue }
+            // What has been read of it is older than that.
+            if let index = inverse.toManyIndex { target.existingContents(index)?.forgetStored() }
+            target.unlink(object, along: inverse)
+        }
     }
 
     private func rebase(_ object: NSManagedObject, onto base: Row, keeping slots: SlotMask) {
@@ -94,6 +111,12 @@ extension NSManagedObjectContext {
         guard object.registeredContext === self, object.key > 0 else { return }
         if object.isFault { object.fire() }
         tracker.noteLock(of: object)
+    }
+
+    /// Another object, or the store, says that this one refers to it, and its own row, which is older, does not: a save here must not leave it with
+    /// that reference.
+    func noteDisagreement(of object: NSManagedObject) {
+        if object.state.isDisjoint(with: [.inserted, .locked, .detached]), object.key > 0 { tracker.noteLock(of: object) }
     }
 
     /// Drops all unsaved changes: inserted objects go, deleted ones come back, changed ones have their last saved values. Reads nothing.

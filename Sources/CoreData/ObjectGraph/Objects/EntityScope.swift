@@ -42,6 +42,8 @@
     /// Whether a delete has to look at relationships: some delete rule is another than No Action, or Deny.
     let propagatesDeletes: Bool
     let deniesDeletes: Bool
+    /// Whether some delete rule leaves the other end as it is.
+    let leavesReferences: Bool
 
     init(
         registry: ObjectRegistry?,
@@ -78,6 +80,7 @@
         let rules = (shape.toManys + shape.toOnes.compactMap { $0 }).map(\.deleteRule)
         propagatesDeletes = foreignID == nil && rules.contains { $0 != .noActionDeleteRule }
         deniesDeletes = foreignID == nil && rules.contains(.denyDeleteRule)
+        leavesReferences = rules.contains { $0 == .noActionDeleteRule || $0 == .denyDeleteRule }
     }
 
     var context: NSManagedObjectContext? { registry?.context }

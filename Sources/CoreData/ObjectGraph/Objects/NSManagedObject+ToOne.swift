@@ -51,7 +51,7 @@ extension NSManagedObject {
 
     private func relink(_ old: NSManagedObject?, _ target: NSManagedObject?, _ slot: Int) {
         guard let inverse = toOneRelationship(slot).inverse else { return }
-        old?.unlink(self, along: inverse)
+        old?.leave(self, along: inverse)
         target?.link(self, along: inverse)
     }
 
@@ -114,17 +114,30 @@ extension NSManagedObject {
             let previous = target(slot)
             guard previous !== object else { return }
             writeTarget(object, slot)
-            if let inverse = relationship.inverse { previous?.unlink(self, along: inverse) }
+            if let inverse = relationship.inverse { previous?.leave(self, along: inverse) }
         }
     }
 
-    /// The other side no longer refers to `object` along `relationship`, one of this object's.
-    final func unlink(_ object: NSManagedObject, along relationship: NSRelationshipDescription) {
+    /// The other side no longer refers to `object` along `relationship`, one of this object's. False where a to-one relationship did not.
+    @discardableResult final func unlink(_ object: NSManagedObject, along relationship: NSRelationshipDescription) -> Bool {
         if let index = relationship.toManyIndex {
             unlinkMember(object, index)
-        } else if case .toOne(let slot, _)? = scope.shape.places[relationship.name], refers(to: object, slot) {
+        } else if case .toOne(let slot, _)? = scope.shape.places[relationship.name] {
+            guard refers(to: object, slot) else { return false }
             writeTarget(nil, slot)
         }
+        return true
+    }
+
+    /// As `unlink`, of one end of a one-to-one relationship whose other end says that there was one.
+    fileprivate func leave(_ object: NSManagedObject, along relationship: NSRelationshipDescription) {
+        if !unlink(object, along: relationship) { registeredContext?.noteDisagreement(of: self) }
+    }
+
+    /// Whether this end of a one-to-one relationship was set here, and not to `object`.
+    final func hasLeft(_ object: NSManagedObject, along relationship: NSRelationshipDescription) -> Bool {
+        guard case .toOne(let slot, _)? = scope.shape.places[relationship.name], !state.contains(.rowless) else { return false }
+        return isChanged(slot) && !refers(to: object, slot)
     }
 
     private func refers(to object: NSManagedObject, _ slot: Int) -> Bool {

@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("Relationships that others have changed since they were read")
+struct OutdatedRelationshipTests {
+    let library: Library
+    let context: NSManagedObjectContext
+    let other: NSManagedObjectContext
+
+    init() throws {
+        library = try Library()
+        (context, other) = (library.context, try library.separateContext())
+    }
+
+    /// The objects of the conflicts that the context's save meets.
+    private func conflicting(_ context: NSManagedObjectContext) -> Set<NSManagedObject> {
+        do { try context.save() } catch {
+            let conflicts = (error as NSError).userInfo["conflictList"] as? [NSMergeConflict] ?? []
+            return (error as NSError).code == NSManagedObjectMergeError ? Set(conflicts.map(\.sourceObject)) : []
+        }
+        return []
+    }
+
+    private func chapter(_ heading: String, _ book: Book, in context: NSManagedObjectContext) {
+        let chapter = Chapter(context: context)
+        (chapter.heading, chapter.book) = (heading, book)
+    }
+
+    @Test("are a conflict also where a context of the same coordinator has changed nothing else of the object")
+    func sameCoordinator() throws {
+        let book = try library.savedBook()
+        let sibling = library.newContext()
+        let theirs = sibling.own(book)
+        #expect(theirs.chapters.isEmpty)
+        chapter("first", book, in: context)
+        try context.save()
+        chapter("second", theirs, in: sibling)
+        #expect(conflicting(sibling) == [theirs])
+        sibling.refresh(theirs, mergeChanges: true)
+        try sibling.save()
+        #expect(theirs.chapters.map(\.heading) == ["first", "second"])
+        #expect(try library.sql("SELECT COUNT(DISTINCT Z_FOK_BOOK) FROM ZCHAPTER") == "2")
+    }
+
+    @Test("are no conflict in a child whose own saves have changed them, when it deletes the object")
+    func child() throws {
+        let layers = Layers(library)
+        let book = layers.book("T", in: layers.worker)
+        try layers.saveAll()
+        chapter("first", book, in: layers.worker)
+        try layers.saveAll()
+        layers.worker.delete(book)
+        try layers.saveAll()
+        #expect(try library.sql("SELECT (SELECT COUNT(*) FROM ZBOOK) + (SELECT COUNT(*) FROM ZCHAPTER)") == "0")
+    }
+
+    @Test("do not get positions that were meant for a save which failed")
+    func positions() throws {
+        let book = try library.savedBook()
+        let theirs = other.own(book)
+        #expect(theirs.chapters.isEmpty)
+        chapter("first", book, in: context)
+        try context.save()
+        chapter("second", theirs, in: other)
+        #expect(conflicting(other) == [theirs])
+        other.refreshAllObjects()
+        try other.save()
+        #expect(theirs.chapters.map(\.heading) == ["first", "second"])
+        #expect(try library.sql("SELECT COUNT(DISTINCT Z_FOK_BOOK) FROM ZCHAPTER") == "2")
+    }
+
+    private func report() throws -> (report: Person, boss: Person) {
+        let report = Person(context: context)
+        report.name = "r"
+        try context.save()
+        let theirs = other.own(report)
+        #expect(theirs.boss == nil)
+        let boss = Person(context: context)
+        (boss.name, report.boss) = ("b", boss)
+        try context.save()
+        return (theirs, other.own(boss))
+    }
+
+    @Test("are not left leading nowhere by a delete, which meets a conflict")
+    func deleted() throws {
+        let (report, boss) = try report()
+        other.delete(boss)
+        #expect(conflicting(other) == [report])
+        other.refresh(report, mergeChanges: true)
+        try other.save()
+        #expect(try library.sql("SELECT ZNAME, ZBOSS FROM ZPERSON") == "r|")
+    }
+
+    @Test(
+        "are not left leading nowhere by a delete under a merge policy",
+        arguments: [NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType]
+    )
+    func deletedUnderPolicy(policy: NSMergePolicyType) throws {
+        let (report, boss) = try report()
+        other.mergePolicy = NSMergePolicy(merge: policy)
+        other.delete(boss)
+        try other.save()
+        #expect(try library.sql("SELECT ZNAME, ZBOSS FROM ZPERSON") == "r|" && report.boss == nil)
+    }
+
+    @Test("end for both where one of them gets another one-to-one partner")
+    func oneToOne() throws {
+        let (person, first, second) = (Person(context: context), Desk(context: context), Desk(context: context))
+        (first.room, second.room) = ("1", "2")
+        try context.save()
+        let theirs = other.own(first)
+        #expect(theirs.owner == nil)
+        person.desk = first
+        try context.save()
+        other.own(person).desk = other.own(second)
+        #expect(conflicting(other) == [theirs])
+        other.refresh(theirs, mergeChanges: true)
+        try other.save()
+        #expect(theirs.owner == nil)
+        #expect(try library.sql("SELECT ZROOM FROM ZDESK WHERE ZOWNER IS NOT NULL") == "2")
+    }
+
+    @Test("and here too leave nobody who counts the object among its members, in this context or in others")
+    func bothSides() throws {
+        let (report, mine, theirs) = (Person(context: context), Person(context: context), Person(context: context))
+        (report.name, mine.name, theirs.name) = ("r", "mine", "theirs")
+        try context.save()
+        let known = other.own(report)
+        known.boss = other.own(mine)
+        report.boss = theirs
+        try context.save()
+        #expect(theirs.reports == [report])
+        other.refresh(known, mergeChanges: true)
+        let saved = Notifications(.NSManagedObjectContextDidSave, from: other)
+        try other.save()
+        #expect(other.own(theirs).reports.isEmpty && saved.objects(NSUpdatedObjectsKey).contains(other.own(theirs)))
+        let ids = saved.objects(NSUpdatedObjectsKey).map(\.objectID)
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: ids], into: [context])
+        #expect(theirs.reports.isEmpty && mine.reports == [report] && report.boss === mine)
+    }
+}
