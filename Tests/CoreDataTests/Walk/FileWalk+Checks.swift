@@ -129,7 +129,7 @@ extension FileWalk {
         }
     }
 
-    private func members(_ object: NSManagedObject, _ key: String) -> [NSManagedObject] {
+    func members(_ object: NSManagedObject, _ key: String) -> [NSManagedObject] {
         switch object.value(forKey: key) {
         case let set as Set<NSManagedObject>: Array(set)
         case let set as NSOrderedSet: set.array.compactMap { $0 as? NSManagedObject }

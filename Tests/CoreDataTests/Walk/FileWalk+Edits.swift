@@ -73,20 +73,40 @@ extension FileWalk {
     ) throws {
         let cell = WalkCell(serial: serial, key: toOne.name)
         let before = try value(object, cell)
+        let ends = toOne.isInverseToMany ? [] : try partners(object, serial, toOne, other, target)
         // A read may have found out that the row is gone.
-        var beyond = WalkValue.empty
-        if let other, let target, !toOne.isInverseToMany { beyond = try value(other, WalkCell(serial: target, key: toOne.inverse)) }
         if object.isDeleted || other?.isDeleted == true { return }
         body()
         let value = target.map(WalkValue.reference) ?? .empty
         note(cell, value, before: before, walked)
         for end in [before.target, target] { if let end { walked.orders[end] = nil } }
-        guard !toOne.isInverseToMany, before != value else { return }
-        if let old = before.target { note(WalkCell(serial: old, key: toOne.inverse), .empty, before: .reference(serial), walked) }
-        if let target {
-            note(WalkCell(serial: target, key: toOne.inverse), .reference(serial), before: beyond, walked)
-            if let old = beyond.target { note(WalkCell(serial: old, key: toOne.name), .empty, before: .reference(target), walked) }
+        guard before != value else { return }
+        for end in ends { note(end.cell, end.now, before: end.before, walked) }
+    }
+
+    private typealias End = (cell: WalkCell, before: WalkValue, now: WalkValue)
+
+    /// What else a one-to-one relationship changes. Where an end has been read earlier than the other, they may not agree: who is known not to
+    /// refer to somebody loses nothing.
+    private func partners(
+        _ object: NSManagedObject,
+        _ serial: Int,
+        _ toOne: WalkModel.ToOne,
+        _ other: NSManagedObject?,
+        _ target: Int?
+    ) throws -> [End] {
+        func loss(_ holder: NSManagedObject, _ key: String, _ back: String, _ lost: Int) throws -> End? {
+            guard let loser = holder.value(forKey: key) as? NSManagedObject, let its = self.serial(of: loser) else { return nil }
+            let cell = WalkCell(serial: its, key: back)
+            return try value(loser, cell) == .reference(lost) ? (cell, .reference(lost), .empty) : nil
         }
+        var ends = try [loss(object, toOne.name, toOne.inverse, serial)].compactMap { $0 }
+        guard let other, let target else { return ends }
+        let cell = WalkCell(serial: target, key: toOne.inverse)
+        let before = try value(other, cell)
+        guard before != .reference(serial) else { return ends }
+        if let end = try loss(other, toOne.inverse, toOne.name, target) { ends.append(end) }
+        return ends + [(cell, before, .reference(serial))]
     }
 
     func editMembers(_ step: WalkStep, _ walked: WalkedContext) throws {
@@ -101,6 +121,9 @@ extension FileWalk {
         let isMember = try value(other, cell) == .reference(owner)
         let adds = step.kind == .addMember
         guard adds != isMember else { return }
+        // A list may have been read at another time than the member, and say that what is asked for is so already.
+        let isRead = toOne.inverse == "parts" || !object.hasFault(forRelationshipNamed: toOne.inverse)
+        if isRead, members(object, toOne.inverse).contains(other) == adds { return }
         let now: Int? = adds ? owner : nil
         try relate(other, member, toOne, adds ? object : nil, now, walked) {
             if toOne.inverse == "parts" {

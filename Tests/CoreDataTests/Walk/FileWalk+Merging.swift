@@ -23,13 +23,14 @@ extension FileWalk {
             walked.context.mergeChanges(fromContextDidSave: piece.notification)
         }
         walked.requested.formUnion(piece.deleted)
-        // A delete that was decided on stays measured against what it was decided on.
-        walked.behind.subtract(piece.updated.union(piece.deleted).subtracting(walked.deleted).subtracting(walked.requested))
-        for serial in piece.deleted where truth.kinds[serial] == nil {
-            walked.forget(serial)
-            walked.behind.remove(serial)
-        }
         try observe(walked)
+        for serial in piece.deleted where truth.kinds[serial] == nil { walked.forget(serial) }
+        // Of a row that is gone by now an update says nothing. The row cache of the author's coordinator is not asked to forget what others have written since.
+        let isRead = byURI || piece.side != walked.side
+        let known = piece.versions.filter { truth.versions[$0.key] == $0.value || (isRead && truth.kinds[$0.key] != nil) }.keys
+        // A delete that was decided on stays measured against what it was decided on.
+        walked.behind.subtract(Set(known).subtracting(walked.deleted))
+        walked.behind.subtract(piece.deleted.filter { truth.kinds[$0] == nil })
         walked.child?.isStale = true
     }
 }

@@ -83,10 +83,10 @@ extension FileWalk {
         news.append(
             WalkNews(
                 author: walked.name,
+                side: walked.side,
                 notification: note,
                 uris: Dictionary(uniqueKeysWithValues: uris),
-                inserted: inserted,
-                updated: updated,
+                versions: after.versions.filter { written.updated.contains($0.key) },
                 deleted: deleted
             )
         )
@@ -124,7 +124,7 @@ extension FileWalk {
         // A child changed what its parent has dropped.
         case NSManagedObjectMergeError where walked.isStale: break
         case 1550...1680:
-            guard walked.deleted.contains(where: { truth.kinds[$0] == .desk }) || walked.isStale else {
+            guard walked.context.deletedObjects.contains(where: { kind(of: $0) == .desk }) || walked.isStale else {
                 throw fail("a save was refused: \(error)", walked)
             }
         default: throw fail("a save failed: \(error) \(error.userInfo)", walked)

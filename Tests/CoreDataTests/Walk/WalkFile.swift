@@ -34,6 +34,8 @@ struct WalkFile: Equatable {
     var versions: [Int: Int] = [:]
     /// The parts of items, in order.
     var orders: [Int: [Int]] = [:]
+    /// References to what is gone, where the delete rule should have seen to it.
+    var dangling: Set<WalkCell> = []
 
     subscript(cell: WalkCell) -> WalkValue { cells[cell] ?? .empty }
 
@@ -110,10 +112,9 @@ struct WalkFileReader {
             for row in try connection.rows("SELECT ZSERIAL, \(column), \(order) FROM \(table) WHERE \(column) IS NOT NULL ORDER BY 3") {
                 let (serial, key) = (row[0].number, WalkKey(root: toOne.to, key: Int64(row[1].number)))
                 guard let target = keys[key] else { throw WalkFailure("\(serial).\(toOne.name) refers to p\(key.key), which never was") }
-                if file.kinds[target] == nil, !toOne.mayDangle {
-                    throw WalkFailure("\(serial).\(toOne.name) refers to \(target), which is gone")
-                }
-                file.cells[WalkCell(serial: serial, key: toOne.name)] = .reference(target)
+                let cell = WalkCell(serial: serial, key: toOne.name)
+                if file.kinds[target] == nil, !toOne.mayDangle { file.dangling.insert(cell) }
+                file.cells[cell] = .reference(target)
                 guard isOrdered else { continue }
                 guard case .integer(let position) = row[2], orders[target, default: []].insert(Int(position)).inserted else {
                     throw WalkFailure("\(serial) has the position \(row[2]) in \(target), none or another's")

@@ -14,6 +14,9 @@ struct WalkTransition {
         for serial in Set(before.kinds.keys).union(after.kinds.keys).union(walked.inserted.keys).sorted() { try checkRow(serial) }
         for cell in Set(before.cells.keys).union(after.cells.keys).union(walked.edits.keys).sorted() { try check(cell) }
         for (item, order) in walked.orders { try checkOrder(item, order) }
+        for cell in after.dangling.subtracting(before.dangling) where !mayDangle(cell) {
+            throw fail("\(cell) refers to \(after[cell]), which is gone")
+        }
     }
 
     private func fail(_ text: String) -> WalkFailure {
@@ -40,9 +43,6 @@ struct WalkTransition {
     private func check(_ cell: WalkCell) throws {
         guard after.kinds[cell.serial] != nil, cell.other == 0 || after.kinds[cell.other] != nil else { return }
         let (old, new) = (before[cell], after[cell])
-        if let target = new.target, after.kinds[target] == nil, cell.key != "cover" {
-            throw fail("\(cell) refers to \(target), which is gone")
-        }
         guard let edit = walked.edits[cell] else {
             guard new != old, !isNullified(old, new), !isOverwritten(cell, old, new) else { return }
             if walked.child != nil, WalkModel.isOneToOne(cell.key, of: after.kinds[cell.serial]) { return }
@@ -66,6 +66,14 @@ struct WalkTransition {
 
     private func isContested(_ cell: WalkCell, _ value: WalkValue) -> Bool {
         [cell.serial, cell.other, value.target ?? 0, before[cell].target ?? 0].contains { walked.behind.contains($0) }
+    }
+
+    /// Who has read the two ends of a one-to-one relationship at different times cannot know that one refers to the other.
+    private func mayDangle(_ cell: WalkCell) -> Bool {
+        guard let kind = after.kinds[cell.serial], WalkModel.isOneToOne(cell.key, of: kind) else { return false }
+        if walked.behind.contains(cell.serial) { return true }
+        guard let toOne = WalkModel.toOne(cell.key, of: kind), let target = before[cell].target else { return false }
+        return before[WalkCell(serial: target, key: toOne.inverse)] != .reference(cell.serial)
     }
 
     private func checkOrder(_ item: Int, _ order: [Int]) throws {

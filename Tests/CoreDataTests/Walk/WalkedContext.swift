@@ -116,9 +116,10 @@ extension Notification {
 /// What somebody saved, as the others may hear of it, later and more than once.
 struct WalkNews {
     let author: String
+    let side: Int
     let notification: Notification
     let uris: [AnyHashable: Any]
-    let inserted: Set<Int>
-    let updated: Set<Int>
+    /// Those of the rows that it has written, but for new ones.
+    let versions: [Int: Int]
     let deleted: Set<Int>
 }
