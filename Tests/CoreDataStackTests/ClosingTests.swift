@@ -177,6 +177,7 @@ extension ClosingTests {
 
     private func groups(_ store: URL) throws -> Int64 {
         let connection = try Connection(path: store.path, mode: .readWrite)
+        try connection.execute("PRAGMA busy_timeout = 10000")
         guard case .integer(let count)? = try connection.rows("SELECT COUNT(*) FROM ZGROUP").first?.first else { return -1 }
         return count
     }

@@ -154,6 +154,25 @@ struct ReturnedSaveTests {
         }
     }
 
+    @Test("and a save that comes to nothing beside it is over")
+    func nothing() async throws {
+        let bench = try await uniqueBench(.file)
+        let (duplicate, first, second) = (bench.stack.newChildContext(), bench.stack.newChildContext(), bench.stack.newChildContext())
+        try await bench.main.perform { [main = bench.main] in
+            main.insertNote("a")
+            try main.save()
+        }
+        try await bench.stack.flush()
+        for worker in [first, second] { try await worker.perform { worker.delete(try #require(try worker.note("a"))) } }
+        try await bench.whileRootWrites(true) {
+            await duplicate.perform { _ = duplicate.insertNote("same", 2) }
+            for worker in [duplicate, first, second] { try await worker.perform { try worker.save() } }
+        }
+        try await bench.stack.flush(ignoring: 133021)
+        try await bench.expectClean(["same": 1])
+        await duplicate.perform { #expect(duplicate.hasChanges) }
+    }
+
     @Test("also main's own, whose other saves and those of workers go on", arguments: StackKind.allCases)
     func main(_ kind: StackKind) async throws {
         let bench = try await uniqueBench(kind)

@@ -40,9 +40,9 @@ extension NSManagedObjectContext {
         processPendingChanges()
         let own = returned.filter { $0.target === self }
         var foreign = returned.filter { $0.target !== self }
+        if !own.isEmpty { restore(own) }
         if !foreign.isEmpty { forget(&foreign) }
         for child in childContexts { child.send(foreign) }
-        if !own.isEmpty { restore(own) }
         processPendingChanges()
     }
 

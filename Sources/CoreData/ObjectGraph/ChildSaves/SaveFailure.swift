@@ -15,6 +15,14 @@ package enum SaveFailure {
         }
     }
 
+    /// What a save builds on was dropped above before it was in the store.
+    static func unsavedAndGone(_ conflicts: SaveConflicts) -> any Error {
+        CocoaError.coreData(
+            .managedObjectMerge,
+            "Could not merge changes: \(conflicts.conflicts.count) object(s) that were changed have gone before they were saved."
+        )
+    }
+
     private static func isOfData(code: Int, _ userInfo: [String: Any]) -> Bool {
         switch code {
         case NSManagedObjectValidationError...NSValidationStringPatternMatchingError: true

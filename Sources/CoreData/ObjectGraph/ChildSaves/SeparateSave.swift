@@ -3,6 +3,7 @@
 /// Each of them is one transaction, in the order in which they came, so that of two that exclude each other the first stays. What a store
 /// refuses for the data's sake is taken out; once the world is in the way, all that is left waits in the context as before. What the context
 /// has changed itself comes last. A save is received at most twice, however many there are, so that the time grows with the changes.
+/// Children are not let in meanwhile: the context has less than they have saved.
 struct SeparateSave {
     /// What came of it.
     struct Result {
@@ -156,7 +157,7 @@ extension SeparateSave {
 
     private func save(_ chunk: Range<Int>) throws {
         for index in chunk { try receive(bundles[index]) }
-        try context.saveChanges()
+        try context.saveChanges(letsChildrenIn: false)
     }
 
     private func receive(_ bundle: Bundle) throws {
@@ -177,7 +178,8 @@ extension SeparateSave {
         collect(hasOwn: false)
     }
 
-    private mutating func giveBack(_ bundle: Bundle, _ error: any Error) {
+    private mutating func giveBack(_ bundle: Bundle, _ cause: any Error) {
+        let error = (cause as? SaveConflicts).map(SaveFailure.unsavedAndGone) ?? cause
         for part in bundle.parts {
             let changes = changes(part)
             part.save.end(.returned(error))
@@ -190,7 +192,7 @@ extension SeparateSave {
     private mutating func saveOwn() throws {
         receiveOwn()
         do {
-            if context.hasChanges { try context.saveChanges() }
+            if context.hasChanges { try context.saveChanges(letsChildrenIn: false) }
             (own, ownInsertions) = ([], [])
             collect(hasOwn: false)
             bundles += bundled(afterOwn)

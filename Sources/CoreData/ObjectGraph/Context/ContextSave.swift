@@ -6,6 +6,7 @@ import Foundation
 final class ContextSave {
     let context: NSManagedObjectContext
     let parent: any GraphParent
+    private let letsChildrenIn: Bool
     /// What merge policies have changed: child contexts believe something else to be saved.
     private var corrections = SavedReferences()
     /// What child contexts save meanwhile stands in here, between them and the context: the save concerns what it froze, and nothing else.
@@ -17,7 +18,8 @@ final class ContextSave {
     /// Where a value that one object gives up is met by another, each round resolves the next of them.
     private static let maximumConstraintRounds = 10
 
-    init(of context: NSManagedObjectContext, into parent: any GraphParent) {
+    init(of context: NSManagedObjectContext, into parent: any GraphParent, letsChildrenIn: Bool) {
+        self.letsChildrenIn = letsChildrenIn
         self.context = context
         self.parent = parent
     }
@@ -32,6 +34,8 @@ final class ContextSave {
     /// Changed metadata of a store is written although no object changed, and DidSave tells of no objects.
     private func saveNothing() throws {
         try parent.save(ChangeSet(), willCommit: {}).publish()
+        // What children have saved has come to nothing, as where two of them delete one object.
+        context.noteChildSavesSaved(true)
         context.isSaving = false
         let none: Set<NSManagedObject> = []
         context.post(.NSManagedObjectContextDidSave, [.insertedObjects: none, .updatedObjects: none, .deletedObjects: none])
@@ -88,17 +92,19 @@ final class ContextSave {
     /// The step that may wait for a file. Child contexts are let in meanwhile; what they save waits in `incoming`.
     private func submit(_ changes: ChangeSet) throws -> SaveReceipt {
         guard parent.isStoreSide else { return try parent.save(changes, willCommit: {}) }
-        return try context.queue.lend {
-            guard context.hasHadChildren else { return try parent.save(changes, willCommit: {}) }
-            var isPublishing = false
-            defer { if isPublishing { context.identityMap.forwardingTable.endPublishing() } }
-            let receipt = try parent.save(changes) {
-                isPublishing = true
-                context.identityMap.forwardingTable.beginPublishing()
-            }
-            context.identityMap.forwardingTable.record(Self.forwardings(changes, receipt))
-            return receipt
+        return letsChildrenIn ? try context.queue.lend { try write(changes) } : try write(changes)
+    }
+
+    private func write(_ changes: ChangeSet) throws -> SaveReceipt {
+        guard context.hasHadChildren else { return try parent.save(changes, willCommit: {}) }
+        var isPublishing = false
+        defer { if isPublishing { context.identityMap.forwardingTable.endPublishing() } }
+        let receipt = try parent.save(changes) {
+            isPublishing = true
+            context.identityMap.forwardingTable.beginPublishing()
         }
+        context.identityMap.forwardingTable.record(Self.forwardings(changes, receipt))
+        return receipt
     }
 
     /// The permanent identities that a save has given to objects with temporary keys.

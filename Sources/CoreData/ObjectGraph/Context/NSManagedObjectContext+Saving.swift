@@ -1,13 +1,15 @@
 import Foundation
 
 extension NSManagedObjectContext {
-    func saveChanges() throws {
+    /// - Parameter letsChildrenIn: whether child contexts may ask and save while a store writes. Not where the context has less than they have
+    ///   saved into it.
+    func saveChanges(letsChildrenIn: Bool = true) throws {
         precondition(!isSaving, "save() was called while this context is saving. Save from a block that runs after the save.")
         let parent = parentSource
         catchUp()
         try takeIncoming()
         processPendingChanges()
-        let save = ContextSave(of: self, into: parent)
+        let save = ContextSave(of: self, into: parent, letsChildrenIn: letsChildrenIn)
         latestSave = save
         isSaving = true
         beginChildSaves()
