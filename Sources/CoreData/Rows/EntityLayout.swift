@@ -111,6 +111,15 @@ extension EntityLayout {
     @inline(__always) static func version(ofStored version: Int64) -> Int32 {
         version < Int64(Int32.max) && version > Int64(Int32.min) ? Int32(truncatingIfNeeded: version) : 0
     }
+    /// The version of a row that is written again under the key of one that was deleted: beyond those which that one can have had since it was
+    /// last read, or an edit of it would go into the other row.
+    static func versionOfReturn(after version: Int32) -> Int32 {
+        // By chance, so that two who write it again in turn do not give it the same one.
+        let distance = Int32.random(in: 64..<4096)
+        return version > 0 && version < Int32.max / 2 ? version + distance : distance
+    }
+    /// The version that a store gives a new row.
+    static func versionOfInsert(_ row: UnsafeRawPointer) -> Int32 { max(version(row), 1) }
     @inline(__always) static func setVersion(_ row: UnsafeMutableRawPointer, _ version: Int32) {
         cd_storeRelaxed(row + versionOffset, version)
     }

@@ -112,6 +112,15 @@ extension Row {
         return differences
     }
 
+    /// Whether both rows have the same values, but for positions, which are no part of a version, and numbers that a store may have rounded.
+    func agrees(with other: Row) -> Bool {
+        let layout = layout
+        guard layout === other.layout else { return false }
+        return (0..<layout.count).allSatisfy { slot in
+            layout.kinds[slot] == .position || layout.floatingSlots.contains(slot) || equals(other, at: slot)
+        }
+    }
+
     /// The bytes of a text that is not null.
     private func withText<Result>(_ slot: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         guard isOwn else { return body(batch.bytes(at: place(slot))) }

@@ -1,5 +1,6 @@
 import CShims
 import Foundation
+import Synchronization
 
 /// The rows of one store that somebody uses, by root entity and key: the newest version known of each.
 ///
@@ -10,10 +11,13 @@ final class RowCache: @unchecked Sendable {
     struct Listing {
         private let cache: Unmanaged<RowCache>
         let root: Int32
+        /// When the store had the row: as of then, an earlier read says nothing about it.
+        fileprivate(set) var moment: UInt32
 
-        fileprivate init(_ cache: RowCache, _ root: Int) {
+        fileprivate init(_ cache: RowCache, _ root: Int, _ moment: UInt32) {
             self.cache = Unmanaged.passUnretained(cache)
             self.root = Int32(root)
+            self.moment = moment
         }
 
         /// Takes a dying batch out of the tables.
@@ -32,6 +36,11 @@ final class RowCache: @unchecked Sendable {
     @exclusivity(unchecked) private var recent: [RowBatch?] = []
     @exclusivity(unchecked) private var recentStart = 0
     @exclusivity(unchecked) private var recentBytes = 0
+
+    private let latestMoment = Atomic<UInt32>(0)
+
+    /// The next moment: a read begins, or the rows of a save are in the store.
+    func nextMoment() -> UInt32 { latestMoment.wrappingAdd(1, ordering: .relaxed).newValue }
 
     init(entityCount: Int) { tables = Array(repeating: nil, count: entityCount) }
 
@@ -72,10 +81,12 @@ final class RowCache: @unchecked Sendable {
         return batch.index(ofKey: key).map { Row(batch, $0) }
     }
 
-    /// Lists the rows of a batch that was just read. A row that is already known in the same version or a later one
-    /// stays; those are returned, to be used instead: one entry per row, or none at all where no row was known.
-    func publish(_ batch: RowBatch, root: Int) -> [Row?] {
-        batch.listing = Listing(self, root)
+    /// Lists the rows of a batch that was just read. A row that is already known in the same version stays, and one that came into the store
+    /// since the read began; those are returned, to be used instead: one entry per row, or none at all where no row was known.
+    ///
+    /// NB: what is read later counts, though its version is lower: it may have been deleted and written again, or come from a backup.
+    func publish(_ batch: RowBatch, root: Int, readAt moment: UInt32) -> [Row?] {
+        batch.listing = Listing(self, root, moment)
         let pointer = Unmanaged.passUnretained(batch).toOpaque()
         var known: [Row?] = []
         // Rows whose last reference is the one taken below must not be released under the lock.
@@ -89,7 +100,7 @@ final class RowCache: @unchecked Sendable {
             if tables[root]?.find(key) != nil, let existing = lockedRow(root, key) {
                 let version = EntityLayout.version(row)
                 // Of rows whose versions are not known the one that was read last counts.
-                if version != 0, existing.version >= version {
+                if version != 0, existing.version == version || (existing.version > version && existing.isKnown(since: moment)) {
                     if known.isEmpty { known = Array(repeating: nil, count: batch.count) }
                     known[index] = existing
                     continue
@@ -124,27 +135,33 @@ final class RowCache: @unchecked Sendable {
 
     /// Lists rows that were just updated, in place of those that they were measured against; not those whose version is 0.
     func publish(updates: ContiguousArray<ChangeSet.Update>, versions: ContiguousArray<Int32>, root: Int) {
+        let moment = nextMoment()
         mutex.withLock {
             for index in updates.indices where versions[index] != 0 {
-                updates[index].row.withOwn { list($0, key: updates[index].key, version: versions[index], root: root) }
+                updates[index].row.withOwn { list($0, key: updates[index].key, version: versions[index], root: root, moment) }
             }
         }
     }
 
     /// Lists rows that were just inserted.
     func publish(inserts: ContiguousArray<ChangeSet.Insert>, keys: ContiguousArray<Int64>, root: Int) {
+        let moment = nextMoment()
         mutex.withLock {
-            for index in inserts.indices { inserts[index].row.withOwn { list($0, key: keys[index], version: 1, root: root) } }
+            for index in inserts.indices {
+                inserts[index].row.withOwn {
+                    list($0, key: keys[index], version: EntityLayout.versionOfInsert($0.bytes), root: root, moment)
+                }
+            }
         }
     }
 
-    @inline(__always) private func list(_ row: OwnRow, key: Int64, version: Int32, root: Int) {
+    @inline(__always) private func list(_ row: OwnRow, key: Int64, version: Int32, root: Int, _ moment: UInt32) {
         // A row that came up from another context says its key already, and may be read by it now.
         if EntityLayout.key(row.bytes) != key { row.bytes.storeBytes(of: key, as: Int64.self) }
         EntityLayout.setVersion(row.bytes, version)
         row.withUnsafeMutablePointerToHeader { header in
-            guard header.pointee.listing == nil else { return }
-            header.pointee.listing = Listing(self, root)
+            guard header.pointee.listing == nil else { return header.pointee.listing?.moment = moment }
+            header.pointee.listing = Listing(self, root, moment)
             noteListing()
         }
         if tables[root] == nil { tables[root] = PagedTable() }
@@ -208,5 +225,15 @@ final class RowCache: @unchecked Sendable {
         let isLast = listingCount == 0
         mutex.unlock()
         if isLast { Unmanaged.passUnretained(self).release() }
+    }
+}
+
+extension Row {
+    /// Whether the store had the row at a moment, or later.
+    fileprivate func isKnown(since moment: UInt32) -> Bool {
+        guard let listing = isOwn ? withOwn({ row in row.withUnsafeMutablePointerToHeader { $0.pointee.listing } }) : batch.listing else {
+            return false
+        }
+        return Int32(bitPattern: listing.moment &- moment) >= 0
     }
 }

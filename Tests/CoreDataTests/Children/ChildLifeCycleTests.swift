@@ -250,4 +250,48 @@ struct LayerMeetingTests {
         try layers.saveAll()
         #expect(try library.sql("SELECT ZNAME FROM ZBOOK JOIN ZPERSON ON ZPERSON.Z_PK = ZAUTHOR") == "a")
     }
+
+    // * An object is inserted below, saved into the middle, and the middle rolls back. Whoever saves what is about it is told.
+    @Test(
+        "an insertion that a middle layer has dropped fails whoever saves changes of it, and no other save",
+        arguments: [0, 1, 2],
+        [true, false]
+    )
+    func droppedInTheMiddle(keys: Int, isEdited: Bool) throws {
+        // * With a temporary key, one that was obtained, and one that the worker's save has got.
+        if keys == 2 {
+            for number in 0..<3 {
+                _ = layers.book("\(number)", in: layers.worker)
+                try layers.saveAll()
+            }
+        }
+        let book = layers.book("dropped", in: layers.worker)
+        if keys == 1 { try layers.worker.obtainPermanentIDs(for: [book]) }
+        try layers.worker.save()
+        #expect(book.objectID.isTemporaryID == (keys == 0))
+        layers.main.rollback()
+        if isEdited { book.pages = 4 } else { layers.worker.delete(book) }
+        #expect(errorCode { try layers.worker.save() } == (isEdited ? 133020 : 0))
+        Tag(context: layers.root).label = "other"
+        try layers.main.save()
+        try layers.root.save()
+        #expect(try library.sql("SELECT COUNT(*) FROM ZTAG") == "1")
+        #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK WHERE ZTITLE = 'dropped'") == "0")
+    }
+
+    @Test("a reference to an insertion that a middle layer has dropped leads nowhere", arguments: [true, false])
+    func referenceToDropped(isPermanent: Bool) throws {
+        let author = Author(context: layers.worker)
+        author.name = "dropped"
+        if isPermanent { try layers.worker.obtainPermanentIDs(for: [author]) }
+        try layers.worker.save()
+        layers.main.rollback()
+        layers.book("T", in: layers.worker).author = author
+        #expect(errorCode { try layers.worker.save() } == 133020)
+        layers.worker.rollback()
+        Tag(context: layers.root).label = "other"
+        try layers.main.save()
+        try layers.root.save()
+        #expect(try library.sql("SELECT (SELECT COUNT(*) FROM ZTAG), (SELECT COUNT(*) FROM ZBOOK)") == "1|0")
+    }
 }

@@ -197,4 +197,57 @@ struct DeleteRuleTests {
         try context.save()
         #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK") == "0")
     }
+
+    // * A delete has been carried along relationships. Then somebody is related to the deleted object, on either side.
+    @Test("reach whoever is related to a deleted object afterwards: the file has no reference to it", arguments: [true, false])
+    func relatedAfterwards(isSetAtMember: Bool) throws {
+        let (boss, report, book, tag) = (author(books: 0), Person(context: context), Book(context: context), Tag(context: context))
+        book.title = "T"
+        try context.save()
+        context.delete(boss)
+        context.delete(tag)
+        context.processPendingChanges()
+        if isSetAtMember {
+            (report.boss, book.author, book.tags) = (boss, boss, [tag])
+        } else {
+            boss.reports.insert(report)
+            boss.books.insert(book)
+            tag.books.insert(book)
+        }
+        try context.save()
+        #expect(report.boss == nil && book.tags.isEmpty && book.managedObjectContext == nil)
+        #expect(try library.sql("SELECT COUNT(*), COUNT(ZBOSS) FROM ZPERSON") == "1|0")
+        #expect(try library.sql("SELECT (SELECT COUNT(*) FROM ZBOOK), (SELECT COUNT(*) FROM Z_1TAGS)") == "0|0")
+    }
+
+    @Test("reach both ends of a one-to-one relationship that is made with a deleted object")
+    func oneToOneAfterwards() throws {
+        let (person, desk) = (Person(context: context), Desk(context: context))
+        try context.save()
+        context.delete(person)
+        context.processPendingChanges()
+        desk.setValue(person, forKey: "owner")
+        try context.save()
+        #expect(try library.sql("SELECT COUNT(*), COUNT(ZOWNER) FROM ZDESK") == "1|0")
+    }
+
+    @Test("No Action: a reference that it leaves can be set to nil, or to another object", arguments: [true, false])
+    func danglingReference(isReplaced: Bool) throws {
+        let stage = try Stage {
+            let owner = LibraryModel.entity("Owner", NSManagedObject.self, [LibraryModel.attribute("name", .stringAttributeType)])
+            let pet = LibraryModel.entity("Pet", NSManagedObject.self, [LibraryModel.attribute("name", .stringAttributeType)])
+            LibraryModel.relate(owner, "pets", toMany: true, .noActionDeleteRule, pet, "owner", toMany: false, .nullifyDeleteRule)
+            return [owner, pet]
+        }
+        func new(_ entity: String) -> NSManagedObject { NSEntityDescription.insertNewObject(forEntityName: entity, into: stage.context) }
+        let (owner, pet) = (new("Owner"), new("Pet"))
+        pet["owner"] = owner
+        try stage.context.save()
+        stage.context.delete(owner)
+        try stage.context.save()
+        #expect(try stage.sql("SELECT ZOWNER FROM ZPET") == "1")
+        pet["owner"] = isReplaced ? new("Owner") : nil
+        try stage.context.save()
+        #expect(try stage.sql("SELECT ZOWNER FROM ZPET") == (isReplaced ? "2" : ""))
+    }
 }

@@ -313,4 +313,58 @@ struct OrderedRelationshipTests {
         try context.save()
         #expect(try stored() == "abc")
     }
+
+    @Test("keeps the order of a list that a member did not leave, since a refresh took its move back")
+    func refreshedMember() throws {
+        let (first, second) = (try saveBook(["a", "b", "c"]), try saveBook(["x", "y", "z"]))
+        let moved = first.chapters[0]
+        #expect(headings(second) == "xyz")
+        second.chapters.append(moved)
+        context.refresh(moved, mergeChanges: false)
+        #expect(headings(first) == "abc" && headings(second) == "xyz" && moved.book === first)
+        try context.save()
+        #expect(headings(first) == "abc" && headings(second) == "xyz")
+        let other = try library.separateContext()
+        #expect(try other.all(Book.self, "Book").map(headings).sorted() == ["abc", "xyz"])
+    }
+
+    @Test("that is its own inverse is written in the order that it was given", arguments: [1, 2])
+    func reflexive(layers: Int) throws {
+        let stage = try Stage {
+            let person = LibraryModel.entity("Person", NSManagedObject.self, [LibraryModel.attribute("name", .stringAttributeType)])
+            let friends = NSRelationshipDescription()
+            (friends.name, friends.maxCount, friends.isOrdered, friends.deleteRule) = ("friends", 0, true, .nullifyDeleteRule)
+            (friends.destinationEntity, friends.inverseRelationship) = (person, friends)
+            person.properties.append(friends)
+            return [person]
+        }
+        let context = layers == 1 ? stage.context : Layers.child(of: stage.context, "child")
+        let people = (0..<5).map { number in
+            let person = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+            person["name"] = "\(number)"
+            return person
+        }
+        func names(_ person: NSManagedObject?) -> String {
+            (person?.mutableOrderedSetValue(forKey: "friends").array ?? []).map { ($0 as? NSManagedObject)?["name"] as? String ?? "" }
+                .joined()
+        }
+        func stored() throws -> String {
+            let all = try stage.separateContext().all(NSManagedObject.self, "Person", by: "name")
+            return names(all.first)
+        }
+        func save() throws {
+            try context.save()
+            if layers > 1 { try stage.context.save() }
+        }
+        let friends = people[0].mutableOrderedSetValue(forKey: "friends")
+        for number in [3, 1, 4, 2] { friends.add(people[number]) }
+        try save()
+        #expect(try stored() == "3142" && names(people[0]) == "3142")
+        friends.moveObjects(at: IndexSet(integer: 3), to: 0)
+        try save()
+        #expect(try stored() == "2314" && names(people[0]) == "2314")
+        friends.removeObject(at: 1)
+        try save()
+        #expect(try stored() == "214")
+    }
 }

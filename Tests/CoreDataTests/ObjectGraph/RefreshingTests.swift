@@ -97,4 +97,22 @@ struct RefreshingTests {
         #expect(book.managedObjectContext == nil && new.managedObjectContext == nil)
         #expect(try context.only(Book.self, "Book") !== book)
     }
+
+    @Test(
+        "a refresh without merging drops a pair at both ends, whichever end was set: memory says what the file says",
+        arguments: [true, false],
+        [true, false]
+    )
+    func refreshOneEnd(isAdded: Bool, isBook: Bool) throws {
+        let (book, tag) = (try library.savedBook(), Tag(context: context))
+        if !isAdded { book.tags = [tag] }
+        try context.save()
+        #expect(book.tags.isEmpty == isAdded && tag.books.isEmpty == isAdded)
+        book.tags = isAdded ? [tag] : []
+        context.refresh(isBook ? book : tag, mergeChanges: false)
+        #expect(book.tags.isEmpty == isAdded && tag.books.isEmpty == isAdded)
+        try context.save()
+        #expect(book.tags.isEmpty == isAdded && tag.books.isEmpty == isAdded)
+        #expect(try library.sql("SELECT COUNT(*) FROM Z_1TAGS") == (isAdded ? "0" : "1"))
+    }
 }

@@ -348,4 +348,26 @@ struct ValidationTests {
         #expect(failures() == [])
         #expect(try stage.sql("SELECT ZNAME FROM ZOWNER ORDER BY 1") == "new\nrenamed")
     }
+
+    // * A validation deletes another object, and changes a third.
+    @Test("carries along delete rules what it deletes, and validates what it changes, until nothing changes any more")
+    func changesWhileValidating() throws {
+        let (kept, gone) = (owner(name: "kept", pets: 2), owner(name: "gone", pets: 2))
+        let pets = try #require(gone["pets"] as? Set<NSManagedObject>)
+        #expect(failures() == [])
+        rules.update = { [context] in if !gone.isDeleted { context.delete(gone) } }
+        kept["name"] = "renamed"
+        #expect(failures() == [])
+        #expect(try stage.sql("SELECT ZNAME FROM ZOWNER") == "renamed")
+        #expect(try stage.sql("SELECT COUNT(*), COUNT(ZOWNER) FROM ZPET") == "4|2")
+        #expect(pets.allSatisfy { $0["owner"] == nil } && !context.hasChanges)
+        // * What it sets is refused.
+        rules.update = { kept["level"] = 11 }
+        kept["name"] = "again"
+        #expect(failures() == ["1610 level 11"])
+        // * What it sets is the same every time.
+        rules.update = { kept["level"] = 3 }
+        #expect(failures() == [])
+        #expect(try stage.sql("SELECT ZNAME, ZLEVEL FROM ZOWNER") == "again|3")
+    }
 }

@@ -121,6 +121,8 @@ struct ChangeFreezer {
         } else if object.state.contains(.deleted) {
             let group = group(of: object)
             groups[group].deleted.append(object)
+            // Others have deleted the row: what is under its key by now, nobody here has decided to delete.
+            if isForStores, object.state.contains(.rowGone) { return }
             noteOutdated(object)
             changes.groups[group].deletes.append(
                 ChangeSet.Delete(key: object.key, base: object.committedRow, rowIsGone: object.state.contains(.rowGone))
@@ -128,6 +130,7 @@ struct ChangeFreezer {
         } else if object.state.contains(.inserted) {
             let group = group(of: object)
             groups[group].inserted.append(object)
+            if !isForStores { forgetVersion(ofNew: object) }
             if object.state.contains(.sharedRow), isForStores, isIncomplete(object) { replaceRow(object) }
             changes.groups[group].inserts.append(ChangeSet.Insert(row: object.currentRow, key: object.key))
             if !isForStores, object.scopeReference._withUnsafeGuaranteedRef({ $0.shape.hasConstraints }) {
@@ -136,6 +139,11 @@ struct ChangeFreezer {
         } else if object.state.contains(.updated) {
             freezeUpdate(object)
         }
+    }
+
+    /// No store has taken the row yet, and it may never see this very one. One that comes back knows which version it has to have.
+    @inline(__always) private func forgetVersion(ofNew object: NSManagedObject) {
+        if EntityLayout.version(object.row) == 1 { EntityLayout.setVersion(object.row, 0) }
     }
 
     /// Whether a store would have to write more than a version into the object's row, which came from another context that may be reading it.
@@ -252,6 +260,8 @@ extension ChangeFreezer {
     /// Gives new positions to the members that need one: in their own rows where those are written anyway, else beside them.
     private mutating func assignPositions(of owner: NSManagedObject, _ contents: ToManyContents) {
         guard let members = contents.members else { return append(contents.added, owner, contents.index) }
+        let relationship = owner.scope.shape.toManys[contents.index]
+        if relationship.inverse === relationship { return numberPairs(members, of: owner, relationship, isReordered: contents.isReordered) }
         let slots = slots(of: members, owner, contents.index)
         var beside: [(member: RowReference, position: Int64)] = []
         contents.assignPositions { member, position, isSaved in
@@ -260,8 +270,20 @@ extension ChangeFreezer {
             if !isSaved { beside.append((member.rowReference, position)) }
         }
         guard !beside.isEmpty else { return }
-        let relationship = owner.scope.shape.toManys[contents.index]
         changes.positions.append(ChangeSet.PositionChange(relationship: relationship, owner: owner.rowReference, positions: beside))
+    }
+
+    /// A relationship that is its own inverse: both ends of a pair share one position. It follows the end where somebody has changed the order;
+    /// what was merely added is in the order of the links.
+    private mutating func numberPairs(
+        _ members: MemberList,
+        of owner: NSManagedObject,
+        _ relationship: NSRelationshipDescription,
+        isReordered: Bool
+    ) {
+        guard isReordered else { return }
+        let positions = members.array.enumerated().map { (member: $1.rowReference, position: OrderKeys.position(ofNew: $0)) }
+        changes.positions.append(ChangeSet.PositionChange(relationship: relationship, owner: owner.rowReference, positions: positions))
     }
 
     /// Not read: what was added has no position yet. The store puts it at the end, in the order of the additions rather than of the rows.

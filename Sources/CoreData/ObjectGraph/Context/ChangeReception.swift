@@ -6,8 +6,8 @@ import Foundation
 /// two children's changes of different properties both survive. What is deleted here stays deleted. Inverses follow in what is known here;
 /// nothing is read.
 struct ChangeReception {
-    private let context: NSManagedObjectContext
-    private let changes: ChangeSet
+    let context: NSManagedObjectContext
+    let changes: ChangeSet
     /// Of objects whose rows come from below.
     private let state: ObjectState
     /// To-one relationships that lead elsewhere now.
@@ -126,7 +126,7 @@ extension ChangeReception {
         let object = context.object(for: reference(update.key, group))
         guard !object.state.contains(.deleted) else { return }
         guard let base = update.base ?? (object.state.contains(.inserted) ? object.currentRow : nil) else { return object.noteChange() }
-        prepare(object, base)
+        let measured = prepare(object, base, changing: update.slots)
         guard !update.slots.isEmpty else {
             // The same values, in the row that will have the version of the save.
             if let base = update.base, object.currentRow === base { adopt(update.row, object) }
@@ -135,6 +135,7 @@ extension ChangeReception {
         let references = update.slots.filter(object.scope.shape.layout.referenceSlots)
         let before = references.map { object.currentRow.reference($0) }
         if object.currentRow === base { adopt(update.row, object) } else { merge(update, object) }
+        if let measured { object.own.base = measured }
         object.setChangedSlots(object.changedSlots.union(update.slots))
         object.noteChange()
         for (slot, old) in zip(references, before) { relinked.append((object, slot, old)) }
@@ -150,35 +151,6 @@ extension ChangeReception {
         object.setChangedSlots(object.changedSlots.union(update.slots))
         object.noteChange()
         for (slot, old) in zip(references, before) { relinked.append((object, slot, old)) }
-    }
-
-    /// Gives the object the newest row that is at hand to lay the changes over, and its values.
-    private func prepare(_ object: NSManagedObject, _ base: Row) {
-        let isPending = !object.state.isDisjoint(with: .pending)
-        if !isPending, changes.outdated.contains(object.rowReference) {
-            context.adopt(base, object)
-            object.state.insert(.outdated)
-        } else if !isPending {
-            let newest = newestRow(object, base)
-            if object.state.contains(.rowless) { context.adopt(base, object) }
-            if let newest, newest.version == 0 || newest.version > object.currentRow.version || object.isFault {
-                context.adopt(newest, object)
-            }
-            if !base.isOwn, base.version > object.currentRow.version { context.adopt(base, object) }
-        } else if object.state.contains(.rowless) {
-            context.adopt(newestRow(object, base) ?? base, object)
-        }
-        if object.isFault { object.fire() }
-    }
-
-    /// The newest row that is at hand.
-    private func newestRow(_ object: NSManagedObject, _ base: Row) -> Row? {
-        if let cached = context.parentSource.cachedRow(for: object.rowReference) { return cached }
-        // NB: what somebody uses is cached. That it is not any more says that it was written since without being read: to add something to a
-        // relationship. Only then is it read, or the save would meet a conflict with an earlier one of this very context.
-        guard object.state.contains(.rowless), context.parentSource.isStoreSide, base.version > 0 else { return nil }
-        // Where that fails nothing is lost: the save meets the conflict, and says so.
-        return try? context.parentSource.row(for: object.rowReference)
     }
 
     /// The row as it is: it was made from this context's.
@@ -272,7 +244,10 @@ extension ChangeReception {
         let current = known.members?.array ?? []
         let asked = MemberList(members(order.members))
         let here = MemberList(current)
-        known.reorder(asked.array.filter(here.contains) + current.filter { !asked.contains($0) })
+        let order = asked.array.filter(here.contains) + current.filter { !asked.contains($0) }
+        // Members that were only added are in order already.
+        guard !order.elementsEqual(current, by: ===) else { return }
+        known.reorder(order)
         owner.noteToManyChange(index)
     }
 
@@ -283,8 +258,12 @@ extension ChangeReception {
         // Neither a store nor this context has it.
         if delete.rowIsGone, context.registeredObject(for: reference) == nil { return }
         guard let object = existing(reference), !object.state.contains(.deleted) else { return }
-        if delete.rowIsGone { return context.vanish(object, .deleteElsewhere) }
-        if let base = delete.base { prepare(object, base) }
+        if delete.rowIsGone {
+            // Written anew here, it does not go with the row that the child knew.
+            if !object.state.contains(.inserted) { context.vanish(object, .deleteElsewhere) }
+            return
+        }
+        if let base = delete.base { prepare(object, base, changing: nil) }
         if object.isFault, !object.state.contains(.rowless) { object.fire() }
         context.vanish(object, .delete)
         let isBehind = isBehind(delete.base, object)

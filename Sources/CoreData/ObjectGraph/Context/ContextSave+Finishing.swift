@@ -11,6 +11,7 @@ extension ContextSave {
             objects.unchanged.forEachBorrowed { markUnchanged($0) }
             objects.deleted.forEachBorrowed { $0.state.subtract(.unsaved) }
         }
+        if isInStore, context.hasHadChildren { noteVersions(of: groups) }
         let announced = context.tracker.whole
         context.tracker.removeAll()
         context.noteChildSavesSaved(isInStore)
@@ -30,6 +31,18 @@ extension ContextSave {
         context.tellFollowers(saved.freezer.changes, saved.receipt, parent, takeCorrections())
         // Once everybody was told: until then their relationships can be read.
         for objects in groups { objects.deleted.forEachBorrowed { context.vanish($0, .deleteSaved) } }
+    }
+
+    /// So that children's older rows can be told from those that others have saved over.
+    private func noteVersions(of groups: [ChangeFreezer.Objects]) {
+        func note(_ object: NSManagedObject) {
+            context.identityMap.savedVersions.note(EntityLayout.version(object.row), of: object.rowReference)
+        }
+        for objects in groups {
+            objects.updated.forEachBorrowed { note($0) }
+            // One that came back under its key.
+            objects.inserted.forEachBorrowed { if EntityLayout.version($0.row) > 1 { note($0) } }
+        }
     }
 
     private func markInserted(_ objects: ChangeFreezer.Objects, _ receipt: SaveReceipt.Group, _ isInStore: Bool) {

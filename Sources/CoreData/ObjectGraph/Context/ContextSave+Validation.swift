@@ -1,10 +1,34 @@
 import Foundation
 
 extension ContextSave {
-    /// Every object with changes is validated; all errors are reported at once.
-    func validateObjects() throws {
+    /// Every object with changes is validated, and what that changes is carried along relationships and validated in turn, until nothing changes.
+    func validateChanges() throws {
+        let tracker = context.tracker
+        try validate(tracker.objects)
+        // As they were when they were validated again.
+        var validated: [ObjectIdentifier: Row] = [:]
+        for _ in 0..<Self.maximumRounds {
+            if !tracker.hasTouched, tracker.unpropagated.isEmpty { return }
+            context.propagateDeletes()
+            let changed = ContiguousArray(tracker.touched.filter { isChanged($0, since: validated[ObjectIdentifier($0)]) })
+            context.endEvent()
+            if let failure = tracker.propagationFailure { throw failure }
+            for object in changed { validated[ObjectIdentifier(object)] = object.shareRow() }
+            try validate(changed)
+        }
+        misuse("A validation changes objects every time it is called. Set a value there only where it differs, or set the primitive value.")
+    }
+
+    /// Whether the current event has changed the object more than by setting what it had.
+    private func isChanged(_ object: NSManagedObject, since row: Row?) -> Bool {
+        guard !object.state.isDisjoint(with: .pending) else { return false }
+        guard let row, object.state.isDisjoint(with: [.insertedNow, .deletedNow]) else { return true }
+        return !object.changes(from: row).isEmpty || object.existingExtras?.toManysOfEvent.isEmpty == false
+    }
+
+    /// All errors are reported at once.
+    private func validate(_ objects: ContiguousArray<NSManagedObject>) throws {
         var errors: [any Error] = []
-        let objects = context.tracker.objects
         objects.forEachBorrowed { object in
             do {
                 if object.state.contains(.deleted) {

@@ -13,7 +13,7 @@ final class ContextSave {
     // It outlives a save after which it could not be taken.
     private(set) var incoming: NSManagedObjectContext?
 
-    private static let maximumRounds = 1000
+    static let maximumRounds = 1000
     private static let maximumConflictRounds = 3
     /// Where a value that one object gives up is met by another, each round resolves the next of them.
     private static let maximumConstraintRounds = 10
@@ -72,7 +72,7 @@ final class ContextSave {
         var outdatedRounds = 0
         for round in 1...Self.maximumConstraintRounds {
             if let failure = context.tracker.propagationFailure { throw failure }
-            try validateObjects()
+            try validateChanges()
             context.takePooledKeys(parent)
             context.forwardReferences()
             let freezer = ChangeFreezer(context.tracker, locked: context.tracker.locked, isForStores: parent.isStoreSide)

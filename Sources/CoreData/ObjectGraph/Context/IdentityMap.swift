@@ -16,6 +16,8 @@ final class IdentityMap {
     @exclusivity(unchecked) var forwarding = KeyForwarding()
     /// Objects for IDs that may come to mean something else.
     @exclusivity(unchecked) var awaited = AwaitedObjects()
+    /// What this context has saved, where it is topmost and has children.
+    @exclusivity(unchecked) var savedVersions = SavedVersions()
     /// All objects, where the context keeps them alive.
     @exclusivity(unchecked) var retained: Set<NSManagedObject> = []
     @exclusivity(unchecked) var retainsObjects = false

@@ -61,8 +61,10 @@ extension NSManagedObjectContext {
     /// An object whose row is gone is written as a new row under the key that it had.
     func resurrect(_ object: NSManagedObject) {
         if object.isFault { object.fire() }
+        let version = object.committedRow?.version ?? 0
         if !object.state.contains(.ownRow) || object.state.contains(.sharedRow) { object.takeOwnRow() }
         object.own.base = nil
+        EntityLayout.setVersion(object.own.bytes, EntityLayout.versionOfReturn(after: version))
         tracker.forget(object)
         tracker.noteInsertion(of: object)
     }

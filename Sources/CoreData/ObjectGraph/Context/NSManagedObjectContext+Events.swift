@@ -4,6 +4,13 @@ import Logging
 extension NSManagedObjectContext {
     /// Carries deletes along relationships, then says what changed since the last event ended.
     func endEvent() {
+        propagateDeletes()
+        guard tracker.hasNews else { return }
+        announce(tracker.endEvent())
+    }
+
+    /// Carries deletes along relationships. The event goes on.
+    func propagateDeletes() {
         if !tracker.unpropagated.isEmpty, propagatesDeletesAtEndOfEvent || isSaving {
             DeletePropagation(context: self).run()
             for object in tracker.takeDeletedInsertions() where object.state.isSuperset(of: [.inserted, .deleted]) {
@@ -12,8 +19,6 @@ extension NSManagedObjectContext {
                 vanish(object, .neverSaved)
             }
         }
-        guard tracker.hasNews else { return }
-        announce(tracker.endEvent())
     }
 
     private func announce(_ event: ChangedObjects) {

@@ -61,7 +61,7 @@ extension NSManagedObjectContext {
     }
 
     /// Nothing was found for the object, which counted as deleted: now it will be looked for again.
-    private func becomeFault(_ object: NSManagedObject) {
+    func becomeFault(_ object: NSManagedObject) {
         tracker.forget(object)
         object.state.remove(.inaccessible)
         object.setChangedSlots(SlotMask())

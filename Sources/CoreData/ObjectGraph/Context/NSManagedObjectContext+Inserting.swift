@@ -41,9 +41,21 @@ extension NSManagedObjectContext {
     /// An object that was deleted since the last save is taken back.
     private func reinsert(_ object: NSManagedObject) {
         guard object.state.contains(.deleted) else { return }
-        let rowIsGone = object.state.contains(.rowGone)
+        let hasRow = hasRow(object)
         tracker.noteReturn(of: object)
-        if rowIsGone { resurrect(object) }
+        if !hasRow { resurrect(object) }
+    }
+
+    /// Whether a deleted object still has its row, which others may have deleted too.
+    private func hasRow(_ object: NSManagedObject) -> Bool {
+        if object.state.contains(.rowGone) { return false }
+        guard object.key > 0, !object.state.contains(.inserted) else { return true }
+        do {
+            return try parentSource.row(for: object.rowReference) != nil
+        } catch {
+            logFailure("looking for the row of \(object.objectID)", error)
+            return true
+        }
     }
 
     /// This context's entity for one that may come from another instance of the same model.

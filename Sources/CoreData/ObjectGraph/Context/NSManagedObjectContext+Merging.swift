@@ -39,6 +39,8 @@ extension NSManagedObjectContext {
         if isForeign { parentSource.forgetRows(saved.updated + saved.deleted) }
         let updated = mergeUpdates(saved.updated)
         let inserted = saved.inserted.map(object(for:))
+        // Looked for too early, or written again under its key.
+        for object in inserted where object.state.contains(.rowGone) { becomeFault(object) }
         for object in inserted where object.state.isDisjoint(with: .pending) { tracker.noteArrival(of: object) }
         for replacement in saved.replaced { replace(replacement) }
         let deleted = saved.deleted.compactMap(registeredObject(for:))

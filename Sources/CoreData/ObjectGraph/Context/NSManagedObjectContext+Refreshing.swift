@@ -17,6 +17,7 @@ extension NSManagedObjectContext {
         case .inserted: giveUpInsertion(of: object)
         case .deleted: object.turnIntoFault(keepsRelationshipEdits: true)
         case []:
+            object.dropEditsOfOthers()
             tracker.forget(object)
             object.turnIntoFault()
             takeNewestCachedRow(object)
@@ -26,11 +27,11 @@ extension NSManagedObjectContext {
         tracker.noteRefresh(of: object)
     }
 
-    /// A fault keeps its row only as long as the cache knows none that is newer. It holds its row in the cache, so that one which is not there
+    /// A fault keeps its row only as long as the cache knows no other. It holds its row in the cache, so that one which is not there
     /// any more was written since: it is read again when it is next used.
     private func takeNewestCachedRow(_ object: NSManagedObject) {
         guard let newest = parentSource.cachedRow(for: object.rowReference) else { return object.forgetRow() }
-        if newest.version == 0 || newest.version >= object.currentRow.version { adopt(newest, object) }
+        adopt(newest, object)
     }
 
     private func refreshMerging(_ object: NSManagedObject) {

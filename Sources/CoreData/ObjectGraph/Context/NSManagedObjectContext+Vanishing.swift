@@ -42,13 +42,15 @@ extension NSManagedObjectContext {
     private func delete(_ object: NSManagedObject, _ reason: Disappearance) {
         let wasDeleted = object.state.contains(.deleted)
         if !wasDeleted, reason != .missingRow { object.prepareForDeletion() }
+        // A delete that was decided here stays one.
+        if wasDeleted { return }
         if reason.rowIsGone { object.state.insert(.rowGone) }
-        if !wasDeleted { tracker.noteDeletion(of: object) }
+        tracker.noteDeletion(of: object)
     }
 
     private func leave(_ object: NSManagedObject, _ reason: Disappearance) {
         // A child may take what was never saved for saved.
-        if object.state.contains(.inserted), hasHadChildren { identityMap.forwardingTable.noteDroppedInsertions() }
+        if object.state.contains(.inserted) { noteDroppedInsertion(of: object) }
         tracker.forget(object)
         if reason == .replaced || reason == .returned {
             object.withdrawFromKnownMembers()
@@ -64,11 +66,15 @@ extension NSManagedObjectContext {
     /// The insertion is given up, but not the object: a fault that finds no row. Nobody refers to it any more.
     func giveUpInsertion(of object: NSManagedObject) {
         DeletePropagation(context: self).withdraw(object)
-        if hasHadChildren { identityMap.forwardingTable.noteDroppedInsertions() }
+        noteDroppedInsertion(of: object)
         tracker.forget(object)
         tracker.noteDisappearance(of: object)
         object.turnIntoFault()
         object.forgetRow()
+    }
+
+    private func noteDroppedInsertion(of object: NSManagedObject) {
+        if hasHadChildren { identityMap.forwardingTable.noteDropped([object.rowReference]) }
     }
 
     /// The object is in no context from now on.

@@ -59,6 +59,7 @@ extension NSManagedObject {
         admit(object, to: relationship)
         guard contents(index).add(object) else { return }
         noteToManyChange(index)
+        carryDeletesAlong(object)
         if let inverse = relationship.inverse { object.link(self, along: inverse) }
     }
 
@@ -68,6 +69,7 @@ extension NSManagedObject {
         admit(object, to: relationship)
         realizedContents(index).insert(object, at: memberIndex)
         noteToManyChange(index)
+        carryDeletesAlong(object)
         if let inverse = relationship.inverse { object.link(self, along: inverse) }
     }
 
@@ -78,6 +80,18 @@ extension NSManagedObject {
             for member in contents.added.array + contents.removed.array { member.existingContents(back)?.dropEdit(of: self) }
         }
         existingExtras?.forgetObjects()
+    }
+
+    /// Gives up what others have to save of this object: it refers to whom it referred to before, and they to it.
+    final func dropEditsOfOthers() {
+        dropToManyEdits()
+        guard !state.contains(.rowless), let base = committedRow, let context = registeredContext else { return }
+        for slot in changedSlots.filter(scope.shape.layout.referenceSlots) {
+            guard let index = scope.shape.toOnes[slot]?.inverse?.toManyIndex else { continue }
+            for reference in [base.reference(slot), currentRow.reference(slot)].compactMap({ $0 }) {
+                context.registeredObject(for: reference)?.existingContents(index)?.dropEdit(of: self)
+            }
+        }
     }
 
     final func removeMember(_ object: NSManagedObject, from index: Int) {

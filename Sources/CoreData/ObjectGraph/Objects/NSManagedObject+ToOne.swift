@@ -114,6 +114,7 @@ extension NSManagedObject {
             let previous = target(slot)
             guard previous !== object else { return }
             writeTarget(object, slot)
+            carryDeletesAlong(object)
             if let inverse = relationship.inverse { previous?.leave(self, along: inverse) }
         }
     }
@@ -157,7 +158,19 @@ extension NSManagedObject {
     }
 
     @inline(__always) final func linkMember(_ object: NSManagedObject, _ index: Int) {
-        if contents(index).add(object) { noteToManyChange(index) }
+        guard contents(index).add(object) else { return }
+        noteToManyChange(index)
+        carryDeletesAlong(object)
+    }
+
+    /// A delete that has been carried along relationships already has not seen one that is made now.
+    @inline(__always) final func carryDeletesAlong(_ other: NSManagedObject) {
+        if state.union(other.state).isDisjoint(with: .propagated) { return }
+        carryDeletesAgain(other)
+    }
+
+    @inline(never) private func carryDeletesAgain(_ other: NSManagedObject) {
+        for object in [self, other] where object.state.contains(.propagated) { registeredContext?.propagateAgain(object) }
     }
 
     @inline(__always) final func unlinkMember(_ object: NSManagedObject, _ index: Int) {

@@ -118,9 +118,13 @@ struct LinkWriter {
         case .joinTable(let name, let ownerColumn, let targetColumn, let order?, _)?:
             let sql = "UPDATE \(name) SET \(order) = ? WHERE \(targetColumn) = ? AND \(ownerColumn) = ?"
             try writePositions(change, sql, [.integer(owner.key)], store.orderMarks.mark(table: name, column: order))
-        case .foreignKey(let table, _, _, let order?)?:
-            let sql = "UPDATE \(table) SET \(order) = ? WHERE Z_PK = ?"
-            try writePositions(change, sql, [], store.orderMarks.mark(table: table, column: order))
+        case .foreignKey(let table, let column, _, let order?)?:
+            // A member that leads to another owner by now has a position there.
+            let sql = "UPDATE \(table) SET \(order) = ? WHERE Z_PK = ? AND \(column) = ?"
+            try writePositions(change, sql, [.integer(owner.key)], store.orderMarks.mark(table: table, column: order))
+        case .reflexive(let name, let column, let other, let order?)?:
+            let sql = "UPDATE \(name) SET \(order) = ?1 WHERE (\(column), \(other)) = (?2, ?3) OR (\(column), \(other)) = (?3, ?2)"
+            try writePositions(change, sql, [.integer(owner.key)], store.orderMarks.mark(table: name, column: order))
         default: break
         }
     }

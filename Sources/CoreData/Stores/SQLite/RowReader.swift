@@ -10,6 +10,8 @@ final class RowReader {
     private let columns: SelectedColumns
     private let store: SQLiteStore
     private let first: Int32
+    /// When the read began: the rows are as of then.
+    private let moment: UInt32
     private let body: (RowRun) throws -> Void
     @exclusivity(unchecked) private var number = -1
     @exclusivity(unchecked) private var plan: ColumnPlan?
@@ -23,6 +25,7 @@ final class RowReader {
         self.first = first
         self.store = store
         self.body = body
+        moment = store.cache.nextMoment()
     }
 
     /// Reads a statement to its end, the rows one by one.
@@ -84,7 +87,7 @@ final class RowReader {
     private func finish() throws {
         guard let batch, let plan, batch.count > 0 else { return }
         batch.trim()
-        let known = store.cache.publish(batch, root: plan.entity.rootEntity.index)
+        let known = store.cache.publish(batch, root: plan.entity.rootEntity.index, readAt: moment)
         try body(RowRun(batch: batch, range: 0..<batch.count, entity: plan.entity, store: store.number, known: known))
     }
 

@@ -104,6 +104,8 @@ final class SaveStatements {
         WHERE Z_PK IN (SELECT value FROM json_each(?))
         """
     }
+    /// Gives a row a version: the first parameter; the key follows.
+    var setVersion: String { "UPDATE \(entity.table) SET Z_OPT = ? WHERE Z_PK = ?" }
     static let rowsPerDelete = 50
     private lazy var deleteMany = deleteText(count: Self.rowsPerDelete)
 

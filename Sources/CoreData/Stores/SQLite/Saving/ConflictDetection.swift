@@ -15,9 +15,10 @@ final class ConflictDetection {
         if !conflicts.isEmpty { throw SaveConflicts(conflicts: conflicts) }
     }
 
-    /// Notes a conflict where the cache has a newer row than the change is measured against.
+    /// Notes a conflict where the cache has a newer row than the change is measured against, or another one of the same version.
     func noteNewerCachedRow(_ change: some MeasuredChange, _ group: ChangeSet.Group, _ statements: SaveStatements) -> Bool {
-        guard let base = change.base, let cached = store.cache.row(root: statements.root, key: change.key), cached.version > base.version
+        guard let base = change.base, let cached = store.cache.row(root: statements.root, key: change.key), cached !== base,
+            cached.version > base.version || (cached.version == base.version && !cached.agrees(with: base))
         else { return false }
         note(group, change.key, cached, base.version, isStoreAhead: false)
         return true

@@ -15,6 +15,7 @@ struct InsertWriter {
         do {
             let next = try writeMany(group, keys, statements)
             if next < group.inserts.count { try writeSingly(group, keys, from: next, statements) }
+            try writeVersions(group, keys, statements)
         } catch let refused as RefusedValue {
             throw refused.error(group.entity, url: store.url)
         }
@@ -35,6 +36,14 @@ struct InsertWriter {
                 next += count
             }
             return next
+        }
+    }
+
+    /// Those of rows that come back under the keys of deleted ones: others begin with 1, as the statement says.
+    private func writeVersions(_ group: ChangeSet.Group, _ keys: ContiguousArray<Int64>, _ statements: SaveStatements) throws {
+        for index in group.inserts.indices {
+            let version = EntityLayout.versionOfInsert(group.inserts[index].row.bytes)
+            if version > 1 { try connection.run(statements.setVersion, [.integer(Int64(version)), .integer(keys[index])]) }
         }
     }
 

@@ -1,0 +1,89 @@
+/// What a child's changes are laid over, and what they are measured against.
+extension ChangeReception {
+    /// Gives the object a row to lay the changes over, and its values.
+    ///
+    /// One that has values keeps its row, against which its next save is measured. One without takes the newest row that is at hand, unless somebody
+    /// has changed the same as the child since the child read it. The children of one context may do that, and the later save wins; of what
+    /// others have saved, the topmost context must hear as of any conflict.
+    ///
+    /// - Parameter slots: what the child has changed; nil for a delete.
+    /// - Returns: what the changes are measured against where that is not the row.
+    @discardableResult func prepare(_ object: NSManagedObject, _ base: Row, changing slots: SlotMask?) -> Row? {
+        defer { if object.isFault { object.fire() } }
+        let isPending = !object.state.isDisjoint(with: .pending)
+        if !isPending, changes.outdated.contains(object.rowReference) {
+            context.adopt(base, object)
+            object.state.insert(.outdated)
+        } else if object.state.contains(.rowless) || (object.state.contains(.fault) && !isPending) {
+            return takeNewestRow(object, base, slots)
+        } else if !isPending {
+            if let newest = context.parentSource.cachedRow(for: object.rowReference), newest.version == 0 { context.adopt(newest, object) }
+            takeNewer(base, object)
+        }
+        return nil
+    }
+
+    private func takeNewestRow(_ object: NSManagedObject, _ base: Row, _ slots: SlotMask?) -> Row? {
+        let newest = newestRow(object, base)
+        if object.state.contains(.rowless) { context.adopt(base, object) }
+        guard context.parentSource.isStoreSide else {
+            if let newest { context.adopt(newest, object) }
+            takeNewer(base, object)
+            return newest.flatMap { isChanged($0, since: base, slots) ? base : nil }
+        }
+        let saved = context.identityMap.savedVersions[object.rowReference]
+        if let newest, !isChanged(newest, since: base, slots) || isOwn(newest, saved, since: base) {
+            context.adopt(newest, object)
+        } else {
+            context.adopt(measurable(base, saved), object)
+        }
+        takeNewer(base, object)
+        return nil
+    }
+
+    /// The child has read a row that is newer than what is known here.
+    private func takeNewer(_ base: Row, _ object: NSManagedObject) {
+        if !base.isOwn, base.version > object.currentRow.version { context.adopt(base, object) }
+    }
+
+    /// Whether a row is not what the child has seen of what it has changed.
+    private func isChanged(_ newest: Row, since base: Row, _ slots: SlotMask?) -> Bool {
+        guard newest !== base, newest.layout === base.layout else { return false }
+        guard let slots else { return newest.version != base.version }
+        return !newest.differences(from: base, among: slots.subtracting(newest.positionSlots)).isEmpty
+    }
+
+    /// Whether the context itself has saved all that happened to a row since the child read it; where that was forgotten, it counts as so.
+    private func isOwn(_ newest: Row, _ saved: SavedVersions.Run?, since base: Row) -> Bool {
+        guard let saved else { return context.identityMap.savedVersions.hasForgotten }
+        if saved.last == 0 { return true }
+        return saved.last == newest.version && (base.version == 0 || saved.first <= base.version + 1)
+    }
+
+    /// The row as what a store can compare with its own: one that left the child says no version, but the context knows which it saved last.
+    private func measurable(_ base: Row, _ saved: SavedVersions.Run?) -> Row {
+        guard base.version == 0, let saved, saved.last != 0 else { return base }
+        let row = OwnRow.copy(of: base, replacing: -1)
+        row.base = nil
+        EntityLayout.setVersion(row.bytes, saved.last)
+        return Row(row)
+    }
+
+    /// The newest row that is at hand.
+    private func newestRow(_ object: NSManagedObject, _ base: Row) -> Row? {
+        if let cached = context.parentSource.cachedRow(for: object.rowReference) { return cached }
+        // NB: what somebody uses is cached. That it is not any more says that it was written since without being read: to add something to a
+        // relationship. Only then is it read, or the save would meet a conflict with an earlier one of this very context.
+        guard object.state.contains(.rowless), context.parentSource.isStoreSide, base.version > 0 else { return nil }
+        // Where that fails nothing is lost: the save meets the conflict, and says so.
+        return try? context.parentSource.row(for: object.rowReference)
+    }
+}
+
+extension Row {
+    fileprivate var positionSlots: SlotMask {
+        var slots = SlotMask()
+        for slot in 0..<layout.count where layout.kinds[slot] == .position { slots.insert(slot) }
+        return slots
+    }
+}
