@@ -12,7 +12,7 @@ final class Workshop {
         Self.removeAbandoned(store)
         var made: (url: URL, lock: FolderLock)?
         repeat {
-            let url = store.appendingPathExtension("partial-\(UUID().uuidString)")
+            let url = store.deletingLastPathComponent().appendingPathComponent(Self.name(for: store), isDirectory: true)
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
             // Nil where somebody has just removed the folder, which was not locked yet.
             made = FolderLock(url, waits: true).map { (url, $0) }
@@ -31,11 +31,31 @@ final class Workshop {
         let folder = store.deletingLastPathComponent()
         // A folder that cannot be read holds nothing that could be removed.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        for name in names where name.hasPrefix(store.lastPathComponent + ".partial-") {
+        for name in names where isName(name, for: store) {
             let url = folder.appendingPathComponent(name, isDirectory: true)
-            guard let lock = FolderLock(url, waits: false) else { continue }
+            guard holdsOnlyStore(url, named: store.lastPathComponent), let lock = FolderLock(url, waits: false) else { continue }
             withExtendedLifetime(lock) { try? FileManager.default.removeItem(at: url) }
         }
+    }
+}
+
+/// What others have put beside a store, whatever its name, stays there.
+extension Workshop {
+    private static let mark = ".partial-"
+
+    private static func name(for store: URL) -> String { store.lastPathComponent + mark + UUID().uuidString }
+
+    private static func isName(_ name: String, for store: URL) -> Bool {
+        let start = store.lastPathComponent + mark
+        return name.hasPrefix(start) && UUID(uuidString: String(name.dropFirst(start.count))) != nil
+    }
+
+    /// Whether nothing is in the folder but an unfinished store: its file, and what SQLite and Core Data put beside it.
+    private static func holdsOnlyStore(_ folder: URL, named name: String) -> Bool {
+        let support = ".\(URL(fileURLWithPath: name).deletingPathExtension().lastPathComponent)_SUPPORT"
+        // What cannot be read is left alone.
+        guard let contents = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else { return false }
+        return contents.allSatisfy { [name, name + "-wal", name + "-shm", name + "-journal", support].contains($0) }
     }
 }
 

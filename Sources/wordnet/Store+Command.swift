@@ -11,6 +11,8 @@ extension Store {
         guard FileManager.default.fileExists(atPath: url.path) else {
             throw Failure(description: "There is no store at \(url.path); make one with: wordnet import --store \(url.path)")
         }
+        // NB: a store would be made of an empty file.
+        _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)
         let store = try await Store(at: url)
         do {
             try await use(store)

@@ -155,6 +155,15 @@ struct StoreCommandTests {
         }
     }
 
+    @Test("refuses a pipe, and waits for nobody to write into it", .timeLimit(.minutes(1)), arguments: ["info", "verify", "dump"])
+    func pipe(subcommand: String) async throws {
+        let pipe = folder.path("pipe.sqlite")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let run = try await Run("store", subcommand, pipe)
+        #expect(run.status != 0 && !run.crashed, "\(run.status)")
+        #expect(run.errors.contains("pipe.sqlite is no database: it is a pipe, a socket or a device"), "\(run.errors)")
+    }
+
     // * The schema says other things than the model: names with quotation marks, entities that are their own parents.
     @Test("takes names and numbers of a store for what they are: from a stranger")
     func stranger() async throws {

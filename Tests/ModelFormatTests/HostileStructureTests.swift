@@ -100,6 +100,8 @@ struct HostileStructureTests {
     func nesting() {
         let open = String(repeating: "<a>", count: 100_000)
         #expect(error { try Model(xml: Data("<model>\(open)".utf8)) }.contains("no well-formed XML"))
+        let model = "<model>\n\(open)\(String(repeating: "</a>", count: 100_000))</model>"
+        #expect(error { try Model(xml: Data(model.utf8)) }.contains("2: the elements are nested more than 256 levels deep"))
         // An array that contains itself.
         let list =
             Array("bplist00".utf8) + [0xa1, 0] + Array(repeating: 0, count: 90) + [8, 0, 0, 0, 0, 0, 0, 1, 1] + number(1) + number(0)

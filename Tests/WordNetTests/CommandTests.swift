@@ -53,17 +53,36 @@ struct CommandTests {
     @Test("takes away what imports of the same store left that were killed, and not what one is at work in")
     func abandoned() async throws {
         let sample = try SampleData()
-        for name in ["words.sqlite.partial-1", "words.sqlite.partial-2", "other.sqlite.partial-1"] {
+        let other = "other.sqlite.partial-\(UUID())"
+        for name in ["words.sqlite.partial-\(UUID())", "words.sqlite.partial-\(UUID())", other] {
             try folder.write("half", to: "\(name)/words.sqlite")
         }
         let work = try Workshop(for: folder.file("words.sqlite"))
-        #expect(try folder.contents() == ["other.sqlite.partial-1", work.url.lastPathComponent])
-        try folder.write("half", to: "words.sqlite.partial-3/words.sqlite-wal")
+        #expect(try folder.contents() == [other, work.url.lastPathComponent])
+        try folder.write("half", to: "words.sqlite.partial-\(UUID())/words.sqlite-wal")
         let imported = try await Run("import", "--data", sample.url.path, "--store", store)
         #expect(imported.status == 0, "\(imported.errors)")
-        #expect(try folder.contents() == ["other.sqlite.partial-1", "words.sqlite", work.url.lastPathComponent])
+        #expect(try folder.contents() == [other, "words.sqlite", work.url.lastPathComponent])
         work.remove()
-        #expect(try folder.contents() == ["other.sqlite.partial-1", "words.sqlite"])
+        #expect(try folder.contents() == [other, "words.sqlite"])
+    }
+
+    @Test("leaves alone what others have put beside a store, whatever its name")
+    func strangers() async throws {
+        let names = ["1/words.sqlite", "mine/notes.txt", "\(UUID())/notes.txt"].map { "words.sqlite.partial-" + $0 }
+        for name in names { try folder.write("mine", to: name) }
+        let work = try Workshop(for: folder.file("words.sqlite"))
+        work.remove()
+        for name in names { #expect(try String(contentsOf: folder.file(name), encoding: .utf8) == "mine") }
+    }
+
+    @Test("makes no store of an empty file", arguments: ["lookup", "stats", "annotate", "logout"])
+    func emptyFile(subcommand: String) async throws {
+        try folder.write("", to: "words.sqlite")
+        let words = ["lookup": ["dog"], "annotate": ["dog", "a note"]][subcommand] ?? []
+        let run = try await Run([subcommand] + words + ["--store", store])
+        #expect(run.status == 1 && run.errors.contains("is not a Core Data store"), "\(run.errors)")
+        #expect(try folder.contents() == ["words.sqlite"] && Data(contentsOf: folder.file("words.sqlite")).isEmpty)
     }
 
     private func lookUp() async throws {

@@ -20,6 +20,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
     /// What the ID leads to: once its object has a permanent identity, that one.
     var identity: RowIdentity { origin.key > 0 ? origin : succession?.permanent ?? origin }
 
+    var space: IDSpace { origin.space }
+
     /// The entity of the object itself, not the one that a fetch named.
     public var entity: NSEntityDescription { origin.space.entity }
     /// The store that holds the object; nil for a temporary ID, and when the store is gone.

@@ -40,6 +40,9 @@ extension XMLNode {
             let code = (parser.parserError as NSError?).map { " (error \($0.code) of the XML parser)" } ?? ""
             throw ModelFormatError(.line(max(parser.lineNumber, 1)), "the file is no well-formed XML\(code)")
         }
+        if let line = builder.lineTooDeep {
+            throw ModelFormatError(.line(line), "the elements are nested more than \(XMLTreeBuilder.greatestDepth) levels deep")
+        }
         return root
     }
 }
@@ -61,10 +64,16 @@ extension XMLNode {
     private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0a, 0x0d].contains(byte) }
 }
 
-/// Builds elements from what the parser meets. The parser refuses documents nested more than 256 levels deep.
+/// Builds elements from what the parser meets.
 private final class XMLTreeBuilder: NSObject, XMLParserDelegate {
+    /// Far more than a model has, and little enough for whatever visits elements within elements. The parser has a limit only in some versions.
+    static let greatestDepth = 256
+
     private(set) var root: XMLNode?
+    /// The line of the first element that is deeper than that; it and those in it are left out.
+    private(set) var lineTooDeep: Int?
     private var open: [XMLNode] = []
+    private var skipped = 0
 
     func parser(
         _ parser: XMLParser,
@@ -73,6 +82,11 @@ private final class XMLTreeBuilder: NSObject, XMLParserDelegate {
         qualifiedName: String?,
         attributes: [String: String]
     ) {
+        if open.count == Self.greatestDepth {
+            lineTooDeep = lineTooDeep ?? parser.lineNumber
+            skipped += 1
+            return
+        }
         var node = XMLNode(element)
         node.attributes = attributes.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
         node.line = parser.lineNumber
@@ -88,6 +102,10 @@ private final class XMLTreeBuilder: NSObject, XMLParserDelegate {
     }
 
     func parser(_ parser: XMLParser, didEndElement element: String, namespaceURI: String?, qualifiedName: String?) {
+        if skipped > 0 {
+            skipped -= 1
+            return
+        }
         guard let ended = open.popLast() else { return }
         if open.isEmpty { root = ended } else { open[open.count - 1].children.append(ended) }
     }

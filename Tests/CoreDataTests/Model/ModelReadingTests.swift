@@ -40,6 +40,17 @@ struct ModelReadingTests {
         <configuration name="Local"><memberEntity name="Chapter"/></configuration>
         """
 
+    @Test("has bounds of Float attributes that a Float can be equal to")
+    func floatBounds() throws {
+        let attribute = #"<attribute name="x" attributeType="Float" minValueString="0.1" maxValueString="0.3"/>"#
+        let model = try model("<entity name=\"E\">\(attribute)</entity>")
+        let predicates = try #require(model.entitiesByName["E"]?.attributesByName["x"]).validationPredicates
+        #expect(predicates.count == 2)
+        for (value, isValid) in [(Float(0.1), true), (0.3, true), (Float(0.1).nextDown, false), (Float(0.3).nextUp, false)] {
+            #expect(predicates.allSatisfy { $0.evaluate(with: NSNumber(value: value)) } == isValid, "\(value)")
+        }
+    }
+
     @Test("has descriptions with everything that the file says")
     func descriptions() throws {
         let model = try model(Self.library)

@@ -94,6 +94,42 @@ struct ObjectClassTests {
         #expect(fetched.madeIn == nil && fetched.constant == 5)
     }
 
+    @Test("is its entity's also where NSManagedObject is asked for, in a context or in none")
+    func entityClass() throws {
+        let stage = try Stage { Self.note(NamedWithoutModule.self) }
+        let entity = try #require(NSEntityDescription.entity(forEntityName: "Note", in: stage.context))
+        let (here, later) = (NSManagedObject(entity: entity, insertInto: stage.context), NSManagedObject(entity: entity, insertInto: nil))
+        #expect(here is NamedWithoutModule && later is NamedWithoutModule)
+        stage.context.insert(later)
+        here.setValue("hi", forKey: "text")
+        #expect(try Set(stage.context.all(NamedWithoutModule.self, "Note")) == [here, later])
+        try stage.context.save()
+        #expect(try stage.separateContext().all(NamedWithoutModule.self, "Note").count == 2)
+    }
+
+    @Test("with stored properties cannot be asked for as NSManagedObject: it says what to write")
+    func storedProperties() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            Initialised.register()
+            let stage = try Stage { ObjectClassTests.note(Initialised.self) }
+            let entity = try #require(NSEntityDescription.entity(forEntityName: "Note", in: stage.context))
+            _ = NSManagedObject(entity: entity, insertInto: stage.context)
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(text.contains("Write Initialised(entity:insertInto:), Initialised(context:) or NSEntityDescription.insertNewObject"))
+    }
+
+    @Test("cannot be another than its entity's")
+    func strange() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let stage = try Stage { ObjectClassTests.note(NamedWithoutModule.self) }
+            let entity = try #require(NSEntityDescription.entity(forEntityName: "Note", in: stage.context))
+            _ = Person(entity: entity, insertInto: stage.context)
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(text.contains("Person(entity:insertInto:) cannot make an object of entity Note, whose class is NamedWithoutModule."))
+    }
+
     @Test("of an abstract entity cannot be instantiated")
     func abstract() async {
         await #expect(processExitsWith: .failure) {

@@ -60,6 +60,22 @@ struct RelatedCollectionTests {
         #expect(read.liveChapters.compactMap(\.heading).joined() == headings && read.liveTags.count == 29)
     }
 
+    @Test("is changed in place also by replacing several members at once, and counts and indexes as a set does")
+    func replacing() {
+        book.liveChapters.append(contentsOf: "abcdef".map { chapter(String($0)) })
+        let before = storage("chapters")
+        let (former, chapters) = (book.chapters[1], OrderedToMany<Chapter>("chapters"))
+        book.replace(at: [1, 4], with: [chapter("B"), chapter("E")], in: chapters)
+        #expect(headings == "aBcdEf" && before == storage("chapters") && former.book == nil)
+        book.replace(at: [0, 5], with: [book.chapters[5], book.chapters[0]], in: chapters)
+        #expect(headings == "fBcdEa" && book.chapters.allSatisfy { $0.book === book })
+        let tags = tags(5)
+        for tag in tags { book.liveTags.insert(tag) }
+        let set = book.liveTags
+        #expect(set.count == 5 && set.distance(from: set.startIndex, to: set.endIndex) == 5)
+        #expect(set[set.index(set.startIndex, offsetBy: 4)] === set.suffix(1).first && Set(set.map { $0 }) == Set(tags))
+    }
+
     @Test("adds to a relationship without an order what add(_:to:) adds, and is equal to plain collections")
     func equality() {
         let tags = tags(3)

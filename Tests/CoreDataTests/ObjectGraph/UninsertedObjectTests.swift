@@ -75,6 +75,39 @@ struct UninsertedObjectTests {
         #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK WHERE ZAUTHOR = 1") == "2")
     }
 
+    @Test("are equal in a predicate to themselves, and to nobody else")
+    func predicates() throws {
+        let (one, other, book) = try (
+            make(Author.init(entity:insertInto:)), make(Author.init(entity:insertInto:)), make(Book.init(entity:insertInto:))
+        )
+        book.author = one
+        func holds(_ format: String, _ argument: Any, _ object: NSManagedObject) -> Bool {
+            NSPredicate(format: format, argumentArray: [argument]).evaluate(with: object)
+        }
+        #expect(holds("SELF == %@", one, one) && !holds("SELF == %@", other, one))
+        #expect(holds("SELF IN %@", [one], one) && !holds("SELF IN %@", [other], one))
+        #expect(holds("author == %@", one, book) && !holds("author == %@", other, book))
+        #expect(holds("books CONTAINS %@", book, one) && holds("ANY books == %@", book, one) && !holds("ANY books == %@", book, other))
+    }
+
+    @Test("have IDs of their own, which stay theirs in the context that they come into")
+    func identities() throws {
+        let (one, other) = try (make(Tag.init(entity:insertInto:)), make(Tag.init(entity:insertInto:)))
+        (one.label, other.label) = ("1", "2")
+        let ids = [one.objectID, other.objectID]
+        #expect(ids[0] != ids[1] && ids[0].uriRepresentation() != ids[1].uriRepresentation())
+        #expect(ids.allSatisfy(\.isTemporaryID) && context.registeredObject(for: ids[0]) == nil)
+        context.insert(one)
+        #expect(one.objectID == ids[0] && one.objectID.uriRepresentation() == ids[0].uriRepresentation())
+        #expect(context.registeredObject(for: ids[0]) === one && context.registeredObject(for: ids[1]) == nil)
+        let child = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        child.parent = context
+        #expect((try child.existingObject(with: ids[0]) as? Tag)?.label == "1")
+        try context.save()
+        #expect(!one.objectID.isTemporaryID && one.objectID == ids[0] && ids[0].isTemporaryID)
+        #expect(context.object(with: ids[0]) === one)
+    }
+
     @Test("a chain of 100,000 of them is inserted without overflowing the stack")
     func chain() throws {
         var people = [try make(Person.init(entity:insertInto:))]

@@ -43,7 +43,7 @@ struct AttributeBuilder {
 
     /// - Throws: for a predicate that cannot be asked about a value of the type: a save would stop the program.
     private func setValidations(of attribute: Model.Attribute, in description: NSAttributeDescription) throws {
-        let validations = attribute.allValidations
+        let validations = attribute.withBoundsOfItsType.allValidations
         let predicates = try validations.map { validation in
             let predicate = try NSPredicate.make(validation.predicate)
             do {
@@ -54,6 +54,21 @@ struct AttributeBuilder {
             return predicate
         }
         description.setValidationPredicates(predicates, withValidationWarnings: validations.map(\.warning))
+    }
+}
+
+extension Model.Attribute {
+    /// NB: a bound is a number with all its digits, and a Float has fewer: 0.3 would be greater than a maximum of 0.3.
+    fileprivate var withBoundsOfItsType: Self {
+        guard type == .float else { return self }
+        var attribute = self
+        (attribute.minimum, attribute.maximum) = (Self.asFloat(minimum), Self.asFloat(maximum))
+        return attribute
+    }
+
+    private static func asFloat(_ bound: Model.Value?) -> Model.Value? {
+        guard case .real(let number)? = bound?.suited(to: .float) else { return bound }
+        return .real(Double(Float(number)))
     }
 }
 

@@ -47,6 +47,9 @@ extension IdentityMap {
         return temporaryKeys.next + 1
     }
 
+    /// The key of an object that is in no context, which it keeps in the one that it is inserted into.
+    static func temporaryKeyOfUninserted() -> Int64 { lastTemporaryKey.wrappingSubtract(1, ordering: .relaxed).oldValue }
+
     @inline(never) private func reserveTemporaryKeys() {
         let first = Self.lastTemporaryKey.wrappingSubtract(Self.keysPerBlock, ordering: .relaxed).oldValue
         temporaryKeys = (first, first - Self.keysPerBlock)

@@ -68,6 +68,37 @@ struct Construction {
     @inline(__always) var fields: Fields { (bytes, owner.takeUnretainedValue(), scope.retain(), key, state) }
 }
 
+extension NSManagedObject {
+    /// Makes a new object one of its entity's class: fetches and relationships rely on that, and do not ask each object.
+    @inline(__always) final func takeClass() {
+        let wanted = scopeReference._withUnsafeGuaranteedRef(\.objectClass)
+        if type(of: self) != wanted { become(wanted) }
+    }
+
+    @inline(never) private func become(_ wanted: NSManagedObject.Type) {
+        if isKind(of: wanted) { return }
+        let name = scope.entity.name ?? "?"
+        guard Self.isClass(wanted, below: type(of: self)) else {
+            misuse("\(type(of: self))(entity:insertInto:) cannot make an object of entity \(name), whose class is \(wanted).")
+        }
+        guard OverrideProbe.instanceSize(of: wanted) == OverrideProbe.instanceSize(of: type(of: self)) else {
+            misuse(
+                """
+                \(type(of: self))(entity:insertInto:) cannot make an object of entity \(name): its class, \(wanted), has stored properties of its \
+                own. Write \(wanted)(entity:insertInto:), \(wanted)(context:) or NSEntityDescription.insertNewObject(forEntityName:into:).
+                """
+            )
+        }
+        // NB: an initialiser cannot answer with another object. An object begins with the address of its class' metadata, and one of `wanted` has
+        // no field that this one has not.
+        Unmanaged.passUnretained(self).toOpaque().storeBytes(of: OverrideProbe.metadata(wanted), as: UnsafeRawPointer.self)
+    }
+
+    private static func isClass(_ wanted: NSManagedObject.Type, below other: NSManagedObject.Type) -> Bool {
+        sequence(first: wanted as AnyClass) { _getSuperclass($0) }.contains { $0 == other }
+    }
+}
+
 extension EntityScope {
     /// The scope of an entity's objects that are in no context.
     static func detached(_ entity: NSEntityDescription) -> EntityScope {

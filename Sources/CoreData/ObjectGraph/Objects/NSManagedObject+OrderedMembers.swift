@@ -94,8 +94,10 @@ extension NSManagedObject {
         with objects: [Target],
         in relationship: OrderedToMany<Target>
     ) {
-        var members = self[relationship]
+        var members: RelatedList<Target> {
+            get { self[relationship] }
+            _modify { yield &self[relationship] }
+        }
         for (index, object) in zip(indexes, objects) { members[index] = object }
-        self[relationship] = members
     }
 }

@@ -52,9 +52,14 @@ extension NSManagedObjectContext {
     }
 
     private func list(_ object: NSManagedObject) {
+        if object.isUninserted {
+            // Its ID may be in use already.
+            object.existingExtras?.objectID?.space.enter(identityMap.forwardingTable)
+        } else {
+            object.key = identityMap.nextTemporaryKey()
+            object.existingExtras?.objectID = nil
+        }
         object.scope = scopeForInsertion(of: object.scope.entity).takeUnretainedValue()
-        object.key = identityMap.nextTemporaryKey()
-        object.existingExtras?.objectID = nil
         object.state.subtract(.detached)
         object.state.insert(.registered)
         object.scope.identity?.insert(object)

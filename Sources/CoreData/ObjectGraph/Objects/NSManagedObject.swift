@@ -24,7 +24,7 @@ open class NSManagedObject: NSObject {
     @exclusivity(unchecked) @usableFromInline final var owner: AnyObject
     /// Retained by hand: an accessor reads through it without counting references.
     @exclusivity(unchecked) @usableFromInline final var scopeReference: Unmanaged<EntityScope>
-    /// The primary key; negative while it is temporary, 0 in no context.
+    /// The primary key; negative while it is temporary.
     @exclusivity(unchecked) final var key: Int64
     @exclusivity(unchecked) @usableFromInline final var state: ObjectState
     /// Slots changed in the last event that changed the object: bits 0 to 30, and bit 31 when the extras have more.
@@ -35,7 +35,10 @@ open class NSManagedObject: NSObject {
     /// With a context the object is among its `insertedObjects` at once, has a temporary ID, and gets `awakeFromInsert()`. Without one it
     /// can be filled and inserted later with `insert(_:)`.
     ///
-    /// - Precondition: `entity` is not abstract; its class is this class or a superclass of it.
+    /// The object is of the entity's class, also where a superclass was asked for, such as `NSManagedObject`. Then no initialiser of that class
+    /// runs but this one.
+    /// - Precondition: `entity` is not abstract; its class is this class or a superclass of it, or a subclass without stored properties of
+    ///   its own.
     public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         if let construction = Construction.take(for: entity) {
             (row, owner, scopeReference, key, state) = construction.pointee.fields
@@ -48,13 +51,15 @@ open class NSManagedObject: NSObject {
             (row, owner) = (own.bytes, own)
             (key, state) = (context.identityMap.nextTemporaryKey(), [.ownRow, .registered])
             super.init()
+            takeClass()
             context.enter(self)
         } else {
             entity.prepareForUse()
             let own = entity.shape.defaults.copy(keepsBase: false)
             (row, owner, scopeReference) = (own.bytes, own, Unmanaged.passRetained(EntityScope.detached(entity)))
-            (key, state) = (0, [.ownRow, .detached])
+            (key, state) = (IdentityMap.temporaryKeyOfUninserted(), [.ownRow, .detached])
             super.init()
+            takeClass()
         }
     }
 

@@ -63,12 +63,17 @@ enum OverrideProbe {
         return Int(size - addressPoint) / MemoryLayout<UInt>.size
     }()
 
+    /// How many bytes an object has, without padding.
+    static func instanceSize(of objectClass: NSManagedObject.Type) -> UInt32 {
+        metadata(objectClass).load(fromByteOffset: 24, as: UInt32.self)
+    }
+
     private static func word(_ index: Int, _ objectClass: NSManagedObject.Type) -> UInt {
         metadata(objectClass).load(fromByteOffset: index * MemoryLayout<UInt>.size, as: UInt.self)
     }
 
     /// A class' metadata is what its metatype points to; that of a subclass begins with all of its superclass' entries.
-    private static func metadata(_ objectClass: NSManagedObject.Type) -> UnsafeRawPointer {
+    static func metadata(_ objectClass: NSManagedObject.Type) -> UnsafeRawPointer {
         unsafeBitCast(objectClass, to: UnsafeRawPointer.self)
     }
 }

@@ -40,7 +40,10 @@ public struct RelatedSet<Target: NSManagedObject>: RelatedCollection {
 extension RelatedSet: Collection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { members.count }
+    public var count: Int { members.count }
     public func index(after index: Int) -> Int { index + 1 }
+    public func index(_ index: Int, offsetBy distance: Int) -> Int { index + distance }
+    public func distance(from start: Int, to end: Int) -> Int { end - start }
     public subscript(index: Int) -> Target { Self.target(members[index]) }
 
     public struct Iterator: IteratorProtocol {

@@ -94,11 +94,23 @@ extension StorePlace {
     /// NB: SQLite takes a file of one byte for an empty one, and would write over it. No database is smaller than 512 bytes.
     func refuseFragment() throws {
         guard database == nil else { return }
+        try refusePipe()
         let size = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)[.size] as? NSNumber
         guard let size, (1..<512).contains(size.intValue) else { return }
         throw CocoaError.coreData(
             .fileReadCorruptFile,
             "\(url.path) is no database: it has only \(size) bytes.",
+            userInfo: [NSFilePathErrorKey: url.path]
+        )
+    }
+
+    /// Whoever opens a pipe waits for somebody at its other end.
+    private func refusePipe() throws {
+        var status = stat()
+        guard stat(url.path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { return }
+        throw CocoaError.coreData(
+            .fileReadCorruptFile,
+            "\(url.path) is no database: it is a pipe, a socket or a device, and no file.",
             userInfo: [NSFilePathErrorKey: url.path]
         )
     }
