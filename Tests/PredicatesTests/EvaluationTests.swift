@@ -226,4 +226,13 @@ struct EvaluationTests {
             #expect(predicate.evaluate(with: ["name": "Crème \(index)"], substitutionVariables: ["p": "creme \(index)"]))
         }
     }
+
+    @Test("looks for IN among the values of a dictionary")
+    func dictionaries() {
+        for dictionary in [["a": 3, "b": 5] as [String: Int], NSDictionary(dictionary: ["a": 3, "b": 5])] as [Any] {
+            #expect(NSPredicate(format: "SELF IN %@", argumentArray: [dictionary]).evaluate(with: 3))
+            #expect(!NSPredicate(format: "SELF IN %@", argumentArray: [dictionary]).evaluate(with: "a"))
+        }
+        #expect(NSPredicate(format: "self == %@", argumentArray: [["a": 1]]).evaluate(with: ["a": 1]))
+    }
 }

@@ -30,6 +30,9 @@ protocol GraphParent: AnyObject {
     ///
     /// - Throws: `SaveConflicts`, or a `CocoaError`; nothing has been written then.
     func save(_ changes: ChangeSet, willCommit: () -> Void) throws -> SaveReceipt
+    /// Tells who observes what the latest save has changed here. Called when the saving context counts it as saved: whoever is told may use that
+    /// context.
+    func announceSave()
 
     /// Whether what is saved here goes to stores: rows get versions and places, and belong to the row cache afterwards.
     var isStoreSide: Bool { get }
@@ -39,4 +42,8 @@ protocol GraphParent: AnyObject {
     func unsavedRows(of entities: Set<Int>) -> [UnsavedRow]
 
     func persistentStore(numbered number: Int32) -> NSPersistentStore?
+}
+
+extension GraphParent {
+    func announceSave() {}
 }

@@ -12,6 +12,11 @@ open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
         set { expressionResultType = newValue.rawValue }
     }
 
+    override func saysTheSame(as other: NSPropertyDescription) -> Bool {
+        guard let other = other as? NSExpressionDescription else { return false }
+        return expressionResultType == other.expressionResultType && expressionObject == other.expressionObject
+    }
+
     override func takeState(of other: NSPropertyDescription) {
         super.takeState(of: other)
         guard let other = other as? NSExpressionDescription else { return }

@@ -89,6 +89,16 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     }
 
     open override var description: String { "\(type(of: self)) \(path)" }
+
+    /// Properties are equal when they are of one kind and say the same of what is stored: name and version hash. A copy is equal to its original.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSPropertyDescription else { return false }
+        return self === other || (type(of: self) == type(of: other) && name == other.name && saysTheSame(as: other))
+    }
+    open override var hash: Int { name.hashValue }
+
+    /// Overridden where the version hash does not cover what the property is.
+    func saysTheSame(as other: NSPropertyDescription) -> Bool { hashBytes == other.hashBytes }
 }
 
 func frozenSentence(_ what: String) -> String {

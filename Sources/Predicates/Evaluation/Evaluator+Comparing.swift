@@ -60,7 +60,7 @@ extension Evaluator {
     }
 
     private func membership(_ comparison: NSComparisonPredicate, of element: Value, in collection: Value) throws -> Bool? {
-        guard let elements = collection.elements else {
+        guard let elements = collection.candidates else {
             guard case .text = collection, case .text(let part) = element else { return undecided }
             return TextMatcher(kind: .contains, options: comparison.options, pattern: part).matches(collection)
         }

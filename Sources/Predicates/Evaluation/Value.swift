@@ -40,6 +40,7 @@ enum Value {
         case let text as Substring: self = .text(String(text))
         case let character as Character: self = .text(String(character))
         case is any KeyValueSource: self = .object(other)
+        case let dictionary as [AnyHashable: Any]: self = .object(dictionary)
         case let set as any SetAlgebra & Collection: self = .set(set.map { flattened($0) })
         case let list as any Collection: self = .list(list.map { flattened($0) })
         default: self = .object(other)
@@ -89,7 +90,14 @@ enum Value {
     var elements: [Any?]? {
         switch self {
         case .list(let elements), .set(let elements): elements
+        case .object(let object) where !(type(of: object) is AnyClass): (object as? [AnyHashable: Any]).map { Array($0.values) }
         default: nil
         }
+    }
+
+    /// What IN looks among: of a dictionary, its values.
+    var candidates: [Any?]? {
+        if case .object(let object) = self, let dictionary = object as? NSDictionary { return dictionary.allValues }
+        return elements
     }
 }

@@ -34,6 +34,12 @@ struct ModelCopyingTests {
         let originalBook = try #require(original.entitiesByName["Book"])
         #expect(book != author && book != original.entitiesByName["Comic"] && [book: 1][originalBook] == 1)
         #expect(book.copy() as? NSEntityDescription == book && !book.isEqual(nil) && !book.isEqual("Book"))
+        for property in originalBook.properties {
+            let same = try #require(property.copy() as? NSPropertyDescription)
+            #expect(same == property && same.hash == property.hash && book.propertiesByName[property.name] == property)
+            same.isOptional.toggle()
+            #expect(same != property)
+        }
         author.managedObjectClassName = "Other"
         #expect(author != original.entitiesByName["Author"] && copy != original)
         author.managedObjectClassName = nil

@@ -106,4 +106,27 @@ struct DeletingTests {
         let statements = try library.statements { try context.save() }
         #expect(!statements.contains { $0.hasPrefix("UPDATE ZTAG") })
     }
+
+    @Test("an object that was never saved takes references without an inverse along")
+    func oneWayReferences() throws {
+        let stage = try Stage {
+            let list = LibraryModel.entity("List", NSManagedObject.self, [LibraryModel.attribute("name", .stringAttributeType)])
+            let item = LibraryModel.entity("Item", NSManagedObject.self, [LibraryModel.attribute("name", .stringAttributeType)])
+            for (name, count) in [("best", 1), ("all", 0)] {
+                let relationship = NSRelationshipDescription()
+                (relationship.name, relationship.maxCount, relationship.destinationEntity) = (name, count, item)
+                list.properties.append(relationship)
+            }
+            return [list, item]
+        }
+        let context = stage.context
+        func make(_ entity: String) -> NSManagedObject { NSEntityDescription.insertNewObject(forEntityName: entity, into: context) }
+        let (list, item, kept) = (make("List"), make("Item"), make("Item"))
+        list["best"] = item
+        list["all"] = Set([item, kept])
+        context.delete(item)
+        try context.save()
+        #expect(list["best"] == nil && list["all"] as? Set<NSManagedObject> == [kept])
+        #expect(try stage.sql("SELECT ZBEST IS NULL FROM ZLIST") == "1")
+    }
 }

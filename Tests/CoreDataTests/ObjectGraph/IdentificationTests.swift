@@ -364,4 +364,26 @@ struct AssignmentTests {
         #expect(try library.sql("SELECT ZAGE, ZPENNAME, COUNT(*) FROM ZPERSON JOIN ZBOOK ON ZBOOK.ZAUTHOR = ZPERSON.Z_PK") == "50|p|1")
         #expect(book.author === author && context.registeredObjects.count == 3)
     }
+
+    @Test("assign(_:to:) stops the program where the store's configuration has no such entity")
+    func assignToStranger() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let home = try StoreHome(.file)
+            let model = LibraryModel.make()
+            let person = ["Person", "Author", "Desk", "Book", "Chapter", "Tag"].compactMap { model.entitiesByName[$0] }
+            model.setEntities(person, forConfigurationName: "all")
+            model.setEntities([], forConfigurationName: "none")
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: "all", at: home.url("a"), options: nil)
+            let store = try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType,
+                configurationName: "none",
+                at: home.url("b"),
+                options: nil
+            )
+            let context = Library.context(on: coordinator)
+            context.assign(Tag(context: context), to: store)
+        }
+        #expect(String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).contains("does not contain the object's entity"))
+    }
 }

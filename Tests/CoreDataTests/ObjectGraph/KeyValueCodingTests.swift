@@ -189,4 +189,34 @@ struct KeyValueCodingTests {
         book["title"] = "U"
         #expect(book["title"] as? String == "U" && book.title == "U")
     }
+
+    @Test("that are no dates are refused with an error that can be printed, as the object can")
+    func printedDates() throws {
+        let book = Book(context: context)
+        (book.title, book.published) = ("T", Date(timeIntervalSinceReferenceDate: .nan))
+        #expect("\(book)".contains("published: nan"))
+        do {
+            try context.save()
+            Issue.record("A date that is none was saved")
+        } catch {
+            #expect((error as NSError).code == NSValidationInvalidDateError && "\(error)".contains("published"))
+        }
+    }
+
+    @Test("are set at the end of a key path of every object that it leads to, along to-many relationships too")
+    func settingAlongToManys() throws {
+        let author = Author(context: context)
+        let books = ["a", "b"].map { title in
+            let book = Book(context: context)
+            (book.title, book.author) = (title, author)
+            let chapter = Chapter(context: context)
+            chapter.book = book
+            return book
+        }
+        author.setValue(7, forKeyPath: "books.pages")
+        author.setValue("H", forKeyPath: "books.chapters.heading")
+        #expect(books.allSatisfy { $0.pages == 7 && $0.chapters.first?.heading == "H" })
+        books[0].setValue("N", forKeyPath: "author.name")
+        #expect(author.name == "N")
+    }
 }

@@ -265,4 +265,20 @@ struct LifeCycleTests {
         #expect(object.scratch == ["fresh", "more"] && !object.hasChanges)
         #expect(try stage.separateContext().only(Witness.self, "Witness").scratch == ["fresh"])
     }
+
+    @Test("traps with the cure when prepareForDeletion of a cascaded object saves")
+    func saveInPropagation() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let stage = try Stage(Witness.entities)
+            let (log, context) = (Witness.Log(), stage.context)
+            context.userInfo["log"] = log
+            let (parent, child) = (Witness(context: context), Witness(context: context))
+            child.parent = parent
+            try context.save()
+            log.actions["prepareForDeletion"] = { if $0 !== parent { try? context.save() } }
+            context.delete(parent)
+            context.processPendingChanges()
+        }
+        #expect(String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).contains("leave the save to who deletes"))
+    }
 }

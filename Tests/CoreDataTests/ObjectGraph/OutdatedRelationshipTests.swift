@@ -140,4 +140,30 @@ struct OutdatedRelationshipTests {
         NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: ids], into: [context])
         #expect(theirs.reports.isEmpty && mine.reports == [report] && report.boss === mine)
     }
+
+    @Test(
+        "are followed by a delete that a policy lets win: delete rules reach what others have added meanwhile",
+        arguments: [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite],
+        [false, true]
+    )
+    func winningDelete(policy: NSMergePolicy, isInChild: Bool) throws {
+        let author = Author(context: context)
+        let known = Book(context: context)
+        (known.title, known.author) = ("known", author)
+        let book = try library.savedBook()
+        other.mergePolicy = policy
+        let deleting = isInChild ? Layers.child(of: other, "child") : other
+        for object in [author, book] as [NSManagedObject] { deleting.delete(deleting.own(object)) }
+        deleting.processPendingChanges()
+        let late = Book(context: context)
+        (late.title, late.author) = ("late", author)
+        chapter("late", book, in: context)
+        book.tags = [Tag(context: context)]
+        try context.save()
+        if isInChild { try deleting.save() }
+        try other.save()
+        for table in ["ZPERSON", "ZBOOK", "ZCHAPTER", "Z_2TAGS"] {
+            #expect(try library.sql("SELECT COUNT(*) FROM \(table)") == "0", "\(table)")
+        }
+    }
 }

@@ -283,4 +283,31 @@ struct PrimitiveValueTests {
         try context.save()
         #expect(try stage.separateContext().only(Item.self, "Item").rank == 300)
     }
+
+    @Test("of transient attributes that awakeFromFetch computes in a child are no change that its save carries up")
+    func transientsComputedInChild() throws {
+        let (item, new) = (Item(context: context), Item(context: context))
+        try context.save()
+        item.setValue("parent's", forKey: "note")
+        Item.noteWhenFetched = "computed"
+        defer { Item.noteWhenFetched = nil }
+        let child = Layers.child(of: context, "child")
+        let (mine, mineToo) = (child.own(item), child.own(new))
+        (mine.name, mineToo.name) = ("n", "n")
+        mineToo.setPrimitiveValue("set", forKey: "note")
+        #expect(mine.value(forKey: "note") as? String == "computed")
+        try child.save()
+        #expect(item.value(forKey: "note") as? String == "parent's" && item.name == "n")
+        #expect(new.value(forKey: "note") as? String == "set")
+    }
+
+    @Test("are nil on a fault, until it is fired")
+    func fault() throws {
+        let item = Item(context: context)
+        item.name = "n"
+        try context.save()
+        context.refresh(item, mergeChanges: false)
+        #expect(item.primitiveValue(forKey: "name") == nil && item.isFault)
+        #expect(item.name == "n" && item.primitiveValue(forKey: "name") as? String == "n")
+    }
 }

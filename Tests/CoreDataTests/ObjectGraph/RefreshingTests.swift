@@ -115,4 +115,22 @@ struct RefreshingTests {
         #expect(book.tags.isEmpty == isAdded && tag.books.isEmpty == isAdded)
         #expect(try library.sql("SELECT COUNT(*) FROM Z_1TAGS") == (isAdded ? "0" : "1"))
     }
+
+    @Test("a refreshed object is kept no longer than until the next fetch, and is listed once")
+    func refreshedObjectsGo() throws {
+        for index in 0..<20 { Tag(context: context).label = "\(index)" }
+        try context.save()
+        let other = library.newContext()
+        let events = Notifications(.NSManagedObjectContextObjectsDidChange, from: other)
+        for offset in [0, 10] {
+            let request = NSFetchRequest<Tag>(entityName: "Tag")
+            (request.fetchLimit, request.fetchOffset) = (10, offset)
+            for tag in try other.fetch(request) {
+                #expect(tag.label != nil)
+                for _ in 0..<3 { other.refresh(tag, mergeChanges: false) }
+            }
+            #expect(other.registeredObjects.count == 10)
+        }
+        #expect(events.objects(NSRefreshedObjectsKey).isEmpty == false)
+    }
 }

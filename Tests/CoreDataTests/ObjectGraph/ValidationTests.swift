@@ -370,4 +370,40 @@ struct ValidationTests {
         #expect(failures() == [])
         #expect(try stage.sql("SELECT ZNAME, ZLEVEL FROM ZOWNER") == "again|3")
     }
+
+    @Test("takes a text that a class puts into another Unicode form")
+    func unicodeForms() throws {
+        rules.value = { value, key in if key == "name" { value = (value as? String)?.precomposedStringWithCanonicalMapping } }
+        let owner = owner(name: "e\u{301}", pets: 2)
+        try context.save()
+        #expect((owner.value(forKey: "name") as? String)?.unicodeScalars.count == 1)
+        #expect(try stage.sql("SELECT HEX(ZNAME) FROM ZOWNER") == "C3A9")
+    }
+
+    @Test(
+        "refuses by validateValue what a setter would not take",
+        arguments: [
+            ("level", "text", NSManagedObjectValidationError), ("level", 1 << 40, NSValidationNumberTooLargeError),
+            ("level", -1 << 40, NSValidationNumberTooSmallError), ("name", 5, NSManagedObjectValidationError),
+            ("ratio", Date.distantPast, NSManagedObjectValidationError), ("level", 5, 0), ("level", NSNumber(value: 5), 0), ("ratio", 1, 0),
+            ("name", "N", 0),
+        ] as [(String, any Sendable, Int)]
+    )
+    func kinds(key: String, value: any Sendable, code: Int) {
+        let owner = owner()
+        #expect(
+            errorCode {
+                var value: Any? = value
+                try owner.validateValue(&value, forKey: key)
+            } == code
+        )
+    }
+
+    @Test("refuses by validateValue an object of another entity")
+    func kindsOfObjects() {
+        let (owner, pet) = (owner(), pet(of: nil))
+        var (right, wrong): (Any?, Any?) = (owner, pet)
+        #expect(errorCode { try pet.validateValue(&right, forKey: "owner") } == 0)
+        #expect(errorCode { try pet.validateValue(&wrong, forKey: "owner") } == NSManagedObjectValidationError)
+    }
 }

@@ -153,7 +153,8 @@ enum RandomValues {
     /// The attributes with values they can have.
     static let attributes: [(String, [any Sendable])] = [
         ("title", texts), ("album", texts), ("plays", integers), ("track", [0, 1, 2, 3, -1]), ("length", doubles),
-        ("gain", [Float(0), Float(1), Float(2.5)]), ("released", dates), ("isLive", [true, false]), ("code", uuids), ("cover", blobs),
+        ("gain", [Float(0), Float(1), Float(2.5), Float(0.1)]), ("released", dates), ("isLive", [true, false]), ("code", uuids),
+        ("cover", blobs),
     ]
 
     static func song(using dice: inout Dice) -> [String: Any] {
@@ -172,8 +173,7 @@ enum RandomValues {
         case "released": dice.pick(dates)
         case "code": dice.pick(uuids)
         case "cover": dice.pick(blobs)
-        // The fetch rounds to Float, evaluation in memory does not: only values that both know.
-        case "gain": dice.pick([0, 1, 2.5, Float(1), true] as [Any])
+        case "gain": dice.pick([0, 1, 2.5, Float(1), true, 0.1, Float(0.1), Decimal(string: "0.1") ?? 0] as [Any])
         default: dice.pick(numbers)
         }
     }

@@ -13,6 +13,8 @@ final class ChangeTracker {
     @exclusivity(unchecked) private var retouched: ContiguousArray<NSManagedObject> = []
     /// Objects whose deletes have not been propagated yet.
     @exclusivity(unchecked) var unpropagated: ContiguousArray<NSManagedObject> = []
+    /// While deletes are carried along relationships, when some have been and others not.
+    var isPropagating = false
     /// Why deletes could not be propagated: something could not be read.
     @exclusivity(unchecked) var propagationFailure: (any Error)?
     @exclusivity(unchecked) private var deletedInsertions: [NSManagedObject] = []
@@ -118,8 +120,15 @@ final class ChangeTracker {
 
     /// An object's values were replaced from the store.
     func noteRefresh(of object: NSManagedObject) {
+        if object.state.contains(.refreshedNow) { return }
         if !hasNews { beginEvent() }
+        object.state.insert(.refreshedNow)
         refreshed.append(object)
+    }
+
+    private func endRefreshes() {
+        for object in refreshed { object.state.remove(.refreshedNow) }
+        refreshed = []
     }
 
     /// An object went without a delete that is to be saved: whoever knew it is told at the end of the event.
@@ -167,7 +176,8 @@ final class ChangeTracker {
         touched.forEachBorrowed { $0.state.subtract(.ofEvent) }
         event.inserted.formUnion(arrived)
         event.refreshed = Set(refreshed)
-        (retouched, refreshed, arrived) = ([], [], [])
+        (retouched, arrived) = ([], [])
+        endRefreshes()
         dropSettled()
         eventStart = objects.count
         return event
@@ -188,7 +198,8 @@ final class ChangeTracker {
     func removeAll() {
         objects.forEachBorrowed { $0.state.remove(.listed) }
         touched.forEachBorrowed { $0.state.subtract(.ofEvent) }
-        (objects, retouched, unpropagated, refreshed, arrived, deletedInsertions) = ([], [], [], [], [], [])
+        (objects, retouched, unpropagated, arrived, deletedInsertions) = ([], [], [], [], [])
+        endRefreshes()
         eventStart = 0
         propagationFailure = nil
         received = []

@@ -9,6 +9,9 @@ struct DeletePropagation {
     /// Where a relationship cannot be read, its deletes wait, and the tracker says why.
     func run() {
         let tracker = context.tracker
+        let outer = tracker.isPropagating
+        tracker.isPropagating = true
+        defer { tracker.isPropagating = outer }
         tracker.propagationFailure = nil
         while !tracker.unpropagated.isEmpty, tracker.propagationFailure == nil {
             let wave = tracker.unpropagated

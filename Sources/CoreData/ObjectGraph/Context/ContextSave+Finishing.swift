@@ -20,6 +20,7 @@ extension ContextSave {
         context.dropForwardings()
         // From here on the save is over: who is told may change objects and save again.
         context.isSaving = false
+        parent.announceSave()
         for objects in groups where objects.scope.saveHooks.contains(.didSave) {
             objects.inserted.forEachBorrowed { $0.didSave() }
             objects.updated.forEachBorrowed { $0.didSave() }

@@ -35,9 +35,15 @@ extension NSManagedObjectContext {
     /// - Parameter areOwn: whether they are the context's own, which come back: nobody has validated them.
     /// - Returns: what had to be changed of it.
     func receive(_ changes: ChangeSet, areOwn: Bool = false) throws -> SavedReferences {
+        let corrections = try receiveSilently(changes, areOwn: areOwn)
+        processPendingChanges()
+        return corrections
+    }
+
+    /// Takes what a child saved; who observes is still to be told.
+    func receiveSilently(_ changes: ChangeSet, areOwn: Bool = false) throws -> SavedReferences {
         var reception = ChangeReception(changes, in: self, areOwn: areOwn)
         try reception.run()
-        processPendingChanges()
         return reception.corrections
     }
 

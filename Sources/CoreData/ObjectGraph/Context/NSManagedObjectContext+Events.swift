@@ -13,7 +13,9 @@ extension NSManagedObjectContext {
     func propagateDeletes() {
         if !tracker.unpropagated.isEmpty, propagatesDeletesAtEndOfEvent || isSaving {
             DeletePropagation(context: self).run()
-            for object in tracker.takeDeletedInsertions() where object.state.isSuperset(of: [.inserted, .deleted]) {
+            let lost = tracker.takeDeletedInsertions().filter { $0.state.isSuperset(of: [.inserted, .deleted]) }
+            OneWayReferences.drop(to: lost, in: self)
+            for object in lost {
                 // No file will ever have a row that the others could go on referring to.
                 if object.scope.leavesReferences { DeletePropagation(context: self).withdraw(object) }
                 vanish(object, .neverSaved)

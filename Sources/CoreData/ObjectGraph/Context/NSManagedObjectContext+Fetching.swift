@@ -88,8 +88,9 @@ extension NSManagedObjectContext {
     }
 
     private func overlay<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> FetchOverlay? {
-        guard request.includesPendingChanges, hasChanges || parent != nil else { return nil }
+        guard request.includesPendingChanges, hasChanges || tracker.hasNews || parent != nil else { return nil }
         processPendingChanges()
+        guard hasChanges || parent != nil else { return nil }
         return try FetchOverlay(query(request, entity), self)
     }
 

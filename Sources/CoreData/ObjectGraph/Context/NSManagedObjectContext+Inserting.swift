@@ -111,6 +111,13 @@ extension NSManagedObjectContext {
             store.persistentStoreCoordinator === persistentStoreCoordinator,
             "assign(_:to:) takes a store of the context's own coordinator."
         )
+        precondition(
+            store.holds(object.scope.entity),
+            """
+            Can't assign an object to a store that does not contain the object's entity: the store's configuration \
+            "\(store.configurationName)" has no \(object.scope.entity.name ?? "?").
+            """
+        )
         rename(object, store: store.number, key: object.key)
     }
 }

@@ -5,6 +5,10 @@ extension NSManagedObjectContext {
     ///   saved into it.
     func saveChanges(letsChildrenIn: Bool = true) throws {
         precondition(!isSaving, "save() was called while this context is saving. Save from a block that runs after the save.")
+        precondition(
+            !tracker.isPropagating,
+            "save() was called while deletes are carried along relationships. In prepareForDeletion(), leave the save to who deletes."
+        )
         let parent = parentSource
         catchUp()
         try takeIncoming()

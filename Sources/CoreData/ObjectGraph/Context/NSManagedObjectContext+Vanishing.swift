@@ -66,6 +66,7 @@ extension NSManagedObjectContext {
     /// The insertion is given up, but not the object: a fault that finds no row. Nobody refers to it any more.
     func giveUpInsertion(of object: NSManagedObject) {
         DeletePropagation(context: self).withdraw(object)
+        OneWayReferences.drop(to: [object], in: self)
         noteDroppedInsertion(of: object)
         tracker.forget(object)
         tracker.noteDisappearance(of: object)

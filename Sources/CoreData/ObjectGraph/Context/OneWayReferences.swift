@@ -10,10 +10,42 @@ struct OneWayReferences {
         self.context = context
     }
 
+    private static func areThere(in context: NSManagedObjectContext) -> Bool {
+        let properties = context.parentSource.managedObjectModel.entitiesInIndexOrder.lazy.flatMap(\.declaredProperties)
+        return properties.contains { ($0 as? NSRelationshipDescription).map { $0.inverse == nil } ?? false }
+    }
+
+    /// Drops those to objects that were never saved: no file will ever have a row that they could lead to.
+    static func drop(to lost: [NSManagedObject], in context: NSManagedObjectContext) {
+        guard !lost.isEmpty, areThere(in: context) else { return }
+        let (references, identities) = (Set(lost.map(\.rowReference)), Set(lost.map(ObjectIdentifier.init)))
+        let objects = context.tracker.objects
+        objects.forEachBorrowed { object in
+            if object.state.isDisjoint(with: .pending) || object.state.contains(.deleted) { return }
+            dropTargets(of: object, references, context)
+            dropMembers(of: object, identities)
+        }
+    }
+
+    private static func dropTargets(of object: NSManagedObject, _ lost: Set<RowReference>, _ context: NSManagedObjectContext) {
+        guard !object.state.contains(.rowless) else { return }
+        for (slot, relationship) in object.scope.shape.toOnes.enumerated() where relationship != nil && relationship?.inverse == nil {
+            if let reference = object.reference(slot).map(context.forwarded), lost.contains(reference) { object.writeTarget(nil, slot) }
+        }
+    }
+
+    private static func dropMembers(of object: NSManagedObject, _ lost: Set<ObjectIdentifier>) {
+        object.forEachChangedToMany { index, contents in
+            guard object.scope.shape.toManys[index].inverse == nil else { return }
+            for member in contents.members?.array ?? contents.added.array where lost.contains(ObjectIdentifier(member)) {
+                contents.forget(member)
+            }
+        }
+    }
+
     /// Lets them lead to the survivors.
     func move() {
-        let properties = context.parentSource.managedObjectModel.entitiesInIndexOrder.lazy.flatMap(\.declaredProperties)
-        guard properties.contains(where: { ($0 as? NSRelationshipDescription).map { $0.inverse == nil } ?? false }) else { return }
+        guard Self.areThere(in: context) else { return }
         let survivors = Dictionary(successions.map { (ObjectIdentifier($0.lost), $0.survivor) }) { $1 }
         let byReference = Dictionary(successions.map { ($0.lost.rowReference, $0.survivor) }) { $1 }
         let objects = context.tracker.objects

@@ -131,7 +131,9 @@ final class ParentContext: GraphParent {
             let receiving = context.receivingContext
             let corrections = try context.queue.whileReceiving {
                 receiving.catchUp()
-                return try receiving.receive(changes)
+                // Nobody observes what stands between.
+                if receiving !== context { return try receiving.receive(changes) }
+                return try receiving.receiveSilently(changes)
             }
             keptSave = context.keep(changes, from: child)
             return corrections
@@ -139,6 +141,12 @@ final class ParentContext: GraphParent {
         context.tellChildren(of: corrections)
         context.tellChildren(of: changes, but: child)
         return receipt
+    }
+
+    func announceSave() {
+        context.queue.request {
+            if !context.isSaving { context.queue.whileReceiving { context.processPendingChanges() } }
+        }
     }
 }
 

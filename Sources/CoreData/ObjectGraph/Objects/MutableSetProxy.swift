@@ -26,7 +26,10 @@ final class MutableSetProxy: NSMutableSet {
 
     override func objectEnumerator() -> NSEnumerator { MemberEnumerator(members) }
 
-    override func add(_ object: Any) { if let object = object as? NSManagedObject { owner?.addMember(object, to: index) } }
+    override func add(_ object: Any) {
+        guard let object = object as? NSManagedObject else { misuse("A relationship takes managed objects, not a \(type(of: object)).") }
+        owner?.addMember(object, to: index)
+    }
 
     override func remove(_ object: Any) { if let object = object as? NSManagedObject { owner?.removeMember(object, from: index) } }
 
@@ -34,6 +37,15 @@ final class MutableSetProxy: NSMutableSet {
 
     override func copy(with zone: NSZone? = nil) -> Any { NSSet(array: members.array) }
     override func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableSet(array: members.array) }
+
+    // NB: Foundation prints what is in the superclass' storage, which is empty, and traps.
+    override func description(withLocale locale: Locale?) -> String { description }
+
+    override var description: String {
+        let name = owner.map { $0.scope.shape.toManys[index].name } ?? ""
+        let members = members.array.map { "    \($0)" }.joined(separator: ",\n")
+        return "Relationship '\(name)' on managed object \(owner?.objectID.description ?? "none") {(\n\(members)\n)}"
+    }
 }
 
 /// Goes through members as they were when it was made.
@@ -47,6 +59,8 @@ private final class MemberEnumerator: NSEnumerator {
 
 extension NSManagedObject {
     /// A to-many relationship as a live set: what is added to it or removed from it changes the relationship, inverses included.
+    ///
+    /// Do not cast it to a `Set`: on Linux Foundation makes an empty one of every subclass of `NSSet`. Cast what `value(forKey:)` gives.
     public final func mutableSetValue(forKey key: String) -> NSMutableSet { MutableSetProxy(self, toManyIndex(key)) }
 
     /// An ordered to-many relationship as a live ordered set.

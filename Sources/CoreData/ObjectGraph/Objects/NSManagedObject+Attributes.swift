@@ -17,7 +17,8 @@ extension NSManagedObject {
 
     final func setTransient(_ value: Any?, _ key: String) {
         extras.transients[key] = value ?? NSNull()
-        extras.changedTransients.insert(key)
+        // What a hook computes when values come in is no change: a parent context has its own.
+        if !state.contains(.loading) || state.contains(.inserted) { extras.changedTransients.insert(key) }
     }
 }
 

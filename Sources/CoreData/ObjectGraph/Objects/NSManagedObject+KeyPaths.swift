@@ -27,11 +27,18 @@ extension NSManagedObject: KeyValueSource {
         KeyPathWalk.value(of: keyPath.split(separator: ".").map(String.init), in: self)
     }
 
-    /// Sets the property at the end of a path of to-one relationships. Nothing happens where one of them is nil.
+    /// Sets the property at the end of a path of relationships, of every object that the path leads to. Nothing happens where one of the
+    /// relationships is nil, or empty.
     public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
         guard let dot = keyPath.firstIndex(of: ".") else { return setValue(value, forKey: keyPath) }
-        let next = self.value(forKey: String(keyPath[..<dot])) as? NSManagedObject
-        next?.setValue(value, forKeyPath: String(keyPath[keyPath.index(after: dot)...]))
+        let rest = String(keyPath[keyPath.index(after: dot)...])
+        switch self.value(forKey: String(keyPath[..<dot])) {
+        case let next as NSManagedObject: next.setValue(value, forKeyPath: rest)
+        case let members as Set<NSManagedObject>: members.forEach { $0.setValue(value, forKeyPath: rest) }
+        case let members as NSOrderedSet: for case let member as NSManagedObject in members { member.setValue(value, forKeyPath: rest) }
+        case let objects as [NSManagedObject]: objects.forEach { $0.setValue(value, forKeyPath: rest) }
+        default: break
+        }
     }
 }
 

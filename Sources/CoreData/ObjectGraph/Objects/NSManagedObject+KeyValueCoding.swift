@@ -56,13 +56,18 @@ extension NSManagedObject {
         return object
     }
 
+    /// The set, where a value is one of Foundation's.
+    // NB: on Linux a subclass of NSSet, as the live set of a relationship is, becomes an empty Set where it is cast to one.
+    static func foundationSet(_ value: Any) -> NSSet? { type(of: value) is AnyClass ? value as? NSSet : nil }
+
     private func objects(from value: Any?, _ relationship: NSRelationshipDescription) -> [NSManagedObject] {
+        if let set = value.flatMap(Self.foundationSet) { return set.allObjects.compactMap { object(from: $0, relationship) } }
         switch value {
         case nil, is NSNull: return []
         case let set as Set<NSManagedObject>: return Array(set)
         case let array as [NSManagedObject]: return array
         case let set as NSOrderedSet: return set.array.map { object(from: $0, relationship) }.compactMap { $0 }
-        case let set as NSSet: return set.allObjects.map { object(from: $0, relationship) }.compactMap { $0 }
+        case let set as Set<AnyHashable>: return set.compactMap { object(from: $0.base, relationship) }
         default:
             fatalError(
                 "Relationship \(scope.entity.name ?? "?").\(relationship.name) takes a set of managed objects, not a \(type(of: value!))."
@@ -74,7 +79,13 @@ extension NSManagedObject {
     ///
     /// A to-many relationship or fetched property that has not been read gives nil.
     public final func primitiveValue(forKey key: String) -> Any? {
-        switch place(named: key) {
+        let place = place(named: key)
+        return state.contains(.fault) && place.isStored ? nil : valueAtHand(place, key)
+    }
+
+    /// The value without notification, of a fault too where a row is at hand.
+    final func valueAtHand(_ place: EntityShape.Place, _ key: String) -> Any? {
+        switch place {
         case .attribute(let slot, let attribute): state.contains(.rowless) ? nil : attributeValue(slot, attribute)
         case .toOne(let slot, _):
             state.contains(.rowless)
@@ -91,6 +102,7 @@ extension NSManagedObject {
     /// A new value is saved only when the object is saved for another reason, as in `awakeFromInsert()` and `willSave()`.
     public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
         if state.contains(.fault) { fire() }
+        if case .transient = place(named: key) { return setTransient(value, key) }
         withoutNotice { setPrimitive(value, key) }
     }
 

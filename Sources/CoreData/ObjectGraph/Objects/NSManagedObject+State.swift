@@ -137,8 +137,14 @@ extension NSManagedObject {
         if let context = registeredContext, !context.isUsableHere { return head + ", data: <on the queue of its context>>" }
         if isFault { return head + ", data: <fault>>" }
         let values = scope.shape.attributes.enumerated().compactMap { slot, attribute in
-            attribute.map { "\($0.name): \(attributeValue(slot, $0).map { "\($0)" } ?? "nil")" }
+            attribute.map { "\($0.name): \(attributeValue(slot, $0).map(Self.debugText(of:)) ?? "nil")" }
         }
         return head + ", data: {\(values.joined(separator: ", "))}>"
+    }
+
+    // NB: a date that is no number traps on Linux where it is printed.
+    private static func debugText(of value: Any) -> String {
+        if let date = value as? Date, date.timeIntervalSinceReferenceDate.isNaN { return "nan" }
+        return "\(value)"
     }
 }

@@ -67,10 +67,13 @@ extension NSManagedObject {
             if scope.shape.isMandatory(slot), EntityLayout.isNull(row, slot) { errors.append(missing(property.name)) }
             if let number = floating(slot), number.isNaN { errors.append(notANumber(property.name, number, property.kind == .date)) }
             if let range = Self.range(of: property.kind), case .integer(let number) = currentRow.value(slot), !range.contains(number) {
-                let code: CocoaError.Code = number < 0 ? .validationNumberTooSmall : .validationNumberTooLarge
-                errors.append(invalid(code, property.name, "takes a number in \(range)", number))
+                errors.append(misfit(property.name, number, range))
             }
         }
+    }
+
+    private func misfit(_ key: String, _ number: Int64, _ range: ClosedRange<Int64>) -> CocoaError {
+        invalid(number < 0 ? .validationNumberTooSmall : .validationNumberTooLarge, key, "takes a number in \(range)", number)
     }
 
     private static func range(of kind: SlotKind) -> ClosedRange<Int64>? {
@@ -91,6 +94,7 @@ extension NSManagedObject {
         }
     }
 
+    // NB: of a date, the interval: printing such a date, as an error does that is printed, traps on Linux.
     private func notANumber(_ key: String, _ value: Any, _ isDate: Bool) -> CocoaError {
         isDate
             ? invalid(.validationInvalidDate, key, "is a date that is no number", value)
@@ -102,7 +106,7 @@ extension NSManagedObject {
     }
 
     private func check(_ property: NSPropertyDescription) throws {
-        try validateAgainstModel(primitiveValue(forKey: property.name), forKey: property.name)
+        try validateAgainstModel(valueAtHand(place(named: property.name), property.name), forKey: property.name)
     }
 
     /// A subclass has rules of its own: it is asked for every property, and may change the value.
@@ -111,7 +115,7 @@ extension NSManagedObject {
         let slots = scope.shape.layout.slots.filter { $0.kind != .position }.map(\.name)
         for key in slots + scope.shape.transientAttributes.map(\.name) + toManys {
             collect(&errors) {
-                let before = primitiveValue(forKey: key)
+                let before = valueAtHand(place(named: key), key)
                 var value = before
                 try validateValue(&value, forKey: key)
                 if !Self.same(before, value) { setValue(value, forKey: key) }
@@ -121,10 +125,12 @@ extension NSManagedObject {
         errors = Self.distinct(errors)
     }
 
+    /// Whether a value is the same in a file, where texts differ that Swift calls equal.
     private static func same(_ left: Any?, _ right: Any?) -> Bool {
         switch (left, right) {
         case (nil, nil): true
-        case (let left?, let right?): (left as? AnyHashable) == (right as? AnyHashable)
+        case (let left as String, let right as String): left.utf8.elementsEqual(right.utf8)
+        case (let left as AnyHashable, let right as AnyHashable): left == right
         default: false
         }
     }
@@ -177,8 +183,9 @@ extension NSManagedObject {
             if !property.isOptional { throw missing(key) }
             return
         }
+        try validateKind(of: value, property)
         if let number = value as? Double, number.isNaN { throw notANumber(key, value, false) }
-        if let date = value as? Date, date.timeIntervalSinceReferenceDate.isNaN { throw notANumber(key, value, true) }
+        if let interval = (value as? Date)?.timeIntervalSinceReferenceDate, interval.isNaN { throw notANumber(key, interval, true) }
         for (index, predicate) in property.validationPredicates.enumerated() where !predicate.evaluate(with: value) {
             // A warning is a text, or an error code as text.
             let warning = "\(property.validationWarnings[index])"
@@ -187,11 +194,44 @@ extension NSManagedObject {
         }
     }
 
+    /// Whether a setter would take the value: of a type that the property has, and no wider than it.
+    private func validateKind(of value: Any, _ property: NSPropertyDescription) throws {
+        switch property {
+        case let attribute as NSAttributeDescription where attribute.attributeType.isStorable:
+            guard attribute.attributeType != .transformableAttributeType else { return }
+            switch SlotValue(value, for: attribute) {
+            case .null:
+                let kind = attribute.attributeValueClassName ?? "another type"
+                throw invalid(.managedObjectValidation, property.name, "takes a \(kind), not a \(type(of: value))", value)
+            case .integer(let number): try validateWidth(of: number, attribute)
+            default: break
+            }
+        case let relationship as NSRelationshipDescription:
+            guard let destination = relationship.destinationEntity else { return }
+            if let object = value as? NSManagedObject, object.entity.isKindOf(entity: destination) { return }
+            throw invalid(.managedObjectValidation, property.name, "takes a \(destination.name ?? "?"), not a \(type(of: value))", value)
+        default: break
+        }
+    }
+
+    private func validateWidth(of number: Int64, _ attribute: NSAttributeDescription) throws {
+        guard let range = Self.range(of: attribute.attributeType), !range.contains(number) else { return }
+        throw misfit(attribute.name, number, range)
+    }
+
+    private static func range(of type: NSAttributeType) -> ClosedRange<Int64>? {
+        switch type {
+        case .integer16AttributeType: range(of: .int16)
+        case .integer32AttributeType: range(of: .int32)
+        default: nil
+        }
+    }
+
     private static func count(of value: Any?) -> Int {
-        switch value {
+        if let set = value.flatMap(foundationSet) { return set.count }
+        return switch value {
         case let set as Set<NSManagedObject>: set.count
         case let set as NSOrderedSet: set.count
-        case let set as NSSet: set.count
         default: 0
         }
     }

@@ -48,6 +48,8 @@
     /// A save was refused because others have changed its row: its changes stay measured against the row that they were made on, until it is
     /// refreshed.
     static let outdated = Self(rawValue: 1 << 22)
+    /// In the tracker's list of those whose values were replaced from the store in the current event.
+    static let refreshedNow = Self(rawValue: 1 << 23)
 
     /// The next save has something to do.
     static let pending: Self = [.inserted, .updated, .deleted]

@@ -45,7 +45,7 @@ enum PredicateConstant {
         case let text as Substring: self = .text(String(text))
         case let character as Character: self = .text(String(character))
         case let row as any RowIdentifying: self = .row(row.identity)
-        case is [String: Any]: self = .scalar(.foreign)
+        case let dictionary as [AnyHashable: Any]: self = .list(Array(dictionary.values))
         case let list as any Collection: self = .list(list.map { $0 })
         default: self = .scalar(.foreign)
         }
@@ -64,6 +64,7 @@ enum PredicateConstant {
         case let entity as NSEntityDescription: self = .entity(entity)
         case let set as NSSet: self = .list(set.map { $0 })
         case let list as NSArray: self = .list(list.map { $0 })
+        case let dictionary as NSDictionary: self = .list(dictionary.allValues)
         case let list as NSOrderedSet: self = .list(list.map { $0 })
         default: self = .scalar(.foreign)
         }

@@ -46,7 +46,7 @@ extension PredicateSQL {
         if right.kind == .null { return writeNullTest(left, isNegated: isNegated) }
         if left.kind == .null { return writeNullTest(right, isNegated: isNegated) }
         guard left.kind.isComparable(to: right.kind) else { return writeUnlike(left, right, isNegated: isNegated) }
-        write(left.adapted(to: right.kind), isNegated ? " <> " : " = ", right.adapted(to: left.kind))
+        write(left, isNegated ? " <> " : " = ", right)
         if left.kind == .text { text.append(collation) }
     }
 
@@ -81,7 +81,7 @@ extension PredicateSQL {
 
     private mutating func writeOrder(_ left: SQLOperand, _ symbol: String, _ right: SQLOperand, _ collation: String) {
         guard left.kind.isComparable(to: right.kind), left.kind.isOrdered else { return text.append("NULL") }
-        write(left.adapted(to: right.kind), symbol, right.adapted(to: left.kind))
+        write(left, symbol, right)
         if left.kind == .text { text.append(collation) }
     }
 
@@ -140,7 +140,7 @@ extension PredicateSQL {
         if list.isEmpty { return text.append("0") }
         if element.kind == .null { return text.append("NULL") }
         let found = list.filter { element.kind.isComparable(to: $0.kind) }
-        let values = element.kind == .float ? found.map(\.roundedToFloat) : found.map(\.value)
+        let values = found.map(\.value)
         let hasNull = list.contains { $0.kind == .null }
         if values.isEmpty {
             return hasNull ? text.append("NULL") : writeUnlike(element, SQLOperand(.foreign), isNegated: false)
@@ -175,11 +175,5 @@ extension PredicateSQL {
         text.append("(")
         text.append(parts[...], separator: " OR ")
         text.append(")")
-    }
-}
-
-extension SQLConstant {
-    fileprivate var roundedToFloat: SQLiteValue {
-        if case .real(let number) = value { .real(Double(Float(number))) } else { value }
     }
 }

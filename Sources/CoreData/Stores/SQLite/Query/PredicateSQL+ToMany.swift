@@ -71,7 +71,7 @@ extension PredicateSQL {
             return element.text
         }
         guard part.kind.isComparable(to: kind) else { throw BeyondSQL() }
-        text.append(part.adapted(to: kind).text)
+        text.append(part.text)
         text.append(" IN ")
         text.append(select)
     }

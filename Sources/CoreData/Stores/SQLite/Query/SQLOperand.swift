@@ -67,12 +67,6 @@ struct SQLOperand {
         kind = constant.kind
         isConstant = true
     }
-
-    /// A constant as it has to be to meet a value of `kind`: what is compared with a `Float` is rounded to one.
-    func adapted(to kind: SQLKind) -> SQLOperand {
-        guard isConstant, kind == .float, case .real(let number)? = text.parameters.first else { return self }
-        return SQLOperand(SQLConstant(value: .real(Double(Float(number))), kind: self.kind))
-    }
 }
 
 /// A value of a predicate as SQLite takes it.
