@@ -133,6 +133,7 @@ extension NSManagedObjectContext {
 extension NSManagedObjectContext {
     /// All unsaved changes, as a context would get them.
     func frozenChanges() -> ChangeSet {
+        readReorderedMembers()
         forwardReferences()
         return ChangeFreezer(tracker, locked: [], isForStores: false).changes
     }

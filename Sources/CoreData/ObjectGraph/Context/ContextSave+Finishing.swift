@@ -5,6 +5,7 @@ extension ContextSave {
     func finish(_ saved: Saved) {
         let groups = saved.freezer.groups
         let isInStore = parent.isStoreSide
+        saved.freezer.effects.apply()
         for (objects, receipt) in zip(groups, saved.receipt.groups) {
             markInserted(objects, receipt, isInStore)
             objects.updated.forEachBorrowed { markSaved($0, isInStore) }
@@ -53,7 +54,7 @@ extension ContextSave {
             // In a parent, the row is unsaved, and its base is the parent's.
             if isInStore { object.own.base = nil }
         }
-        object.changed = 0
+        object.changedBits = 0
         guard let extras = object.existingExtras else { return }
         extras.highChanges = SlotMask()
         extras.changesBeforeEvent = SlotMask()

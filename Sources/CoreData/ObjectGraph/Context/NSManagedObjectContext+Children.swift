@@ -53,6 +53,7 @@ extension NSManagedObjectContext {
     func takeIncoming() throws {
         guard let save = latestSave, let incoming = save.takeIncoming() else { return }
         incoming.catchUp()
+        incoming.readReorderedMembers()
         let changes = ChangeFreezer(incoming.tracker, locked: [], isForStores: false).changes
         do {
             tellChildren(of: try queue.whileReceiving { try receive(changes) })

@@ -123,6 +123,14 @@ final class ParentContext: GraphParent {
         return above.filter { !overridden.contains(newest($0)) } + rows
     }
 
+    func requireUnsaved(_ updates: [UnsavedUpdate]) throws {
+        try context.queue.request {
+            let receiving = context.receivingContext
+            receiving.catchUp()
+            try receiving.requireUnsaved(updates)
+        }
+    }
+
     /// The changes become unsaved changes of the context; while it saves, they wait and count as its own for whoever asks.
     func save(_ changes: ChangeSet, willCommit: () -> Void) throws -> SaveReceipt {
         let receipt = SaveReceipt(groups: changes.groups.map { SaveReceipt.Group(store: $0.store, insertedKeys: $0.insertedKeys) })
