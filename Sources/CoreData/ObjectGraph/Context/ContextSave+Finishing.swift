@@ -17,6 +17,7 @@ extension ContextSave {
         context.noteChildSavesSaved(isInStore)
         context.tracker.unlockAll()
         if !context.identityMap.forwarding.isEmpty { context.identityMap.forwarding = KeyForwarding() }
+        let corrections = context.forwarded(takeCorrections())
         context.dropForwardings()
         // From here on the save is over: who is told may change objects and save again.
         context.isSaving = false
@@ -28,7 +29,7 @@ extension ContextSave {
         }
         context.post(.NSManagedObjectContextDidSave, (announced ?? ChangedObjects(groups)).userInfo)
         context.announceIDs(groups)
-        context.tellFollowers(saved.freezer.changes, saved.receipt, parent, takeCorrections())
+        context.tellFollowers(saved.freezer.changes, saved.receipt, parent, corrections)
         // Once everybody was told: until then their relationships can be read.
         for objects in groups { objects.deleted.forEachBorrowed { context.vanish($0, .deleteSaved) } }
     }
