@@ -26,6 +26,11 @@ protocol GraphParent: AnyObject {
     func permanentKeys(for entity: NSEntityDescription, count: Int, store: Int32) throws -> (store: Int32, first: Int64)
     /// Permanent keys that are at hand without touching a file, for objects of one entity; nil where there are not as many.
     func pooledKeys(for entity: NSEntityDescription, count: Int, store: Int32) -> (store: Int32, first: Int64)?
+    /// Whether objects with changes that are about to be saved, and that were never in a file as far as is known, are still there to be
+    /// changed.
+    ///
+    /// - Throws: `SaveConflicts` for those that a context dropped, as `save` does.
+    func requireUnsaved(_ updates: [UnsavedUpdate]) throws
     /// Takes all changes or none. `willCommit` is called right before the first commit, if it comes to that.
     ///
     /// - Throws: `SaveConflicts`, or a `CocoaError`; nothing has been written then.

@@ -106,6 +106,9 @@ extension NSPersistentStoreCoordinator: GraphParent {
 
     func unsavedRows(of entities: Set<Int>) -> [UnsavedRow] { [] }
 
+    // A store finds out while it writes.
+    func requireUnsaved(_ updates: [UnsavedUpdate]) {}
+
     func pooledKeys(for entity: NSEntityDescription, count: Int, store: Int32) -> (store: Int32, first: Int64)? {
         guard let store = try? storeForInserts(of: entity, chosen: store),
             let first = store.keyPool.take(count, root: store.schema.entity(for: entity).rootNumber)
@@ -183,6 +186,9 @@ extension NSPersistentStoreCoordinator: GraphParent {
         let homes = Self.homes(of: changes, receipt)
         for link in changes.links { parts[Self.store(of: link.owner, homes), default: StoreChanges()].links.append(link) }
         for change in changes.positions { parts[Self.store(of: change.owner, homes), default: StoreChanges()].positions.append(change) }
+        for change in changes.rowPositions {
+            parts[Self.store(of: change.owner, homes), default: StoreChanges()].rowPositions.append(change)
+        }
         for append in changes.appends { parts[Self.store(of: append.member, homes), default: StoreChanges()].appends.append(append) }
         for store in persistentStores.compactMap({ $0 as? SQLiteStore }) where store.changedMetadata != nil && !store.isReadOnly {
             parts[store.number, default: StoreChanges()] = parts[store.number] ?? StoreChanges()
@@ -195,7 +201,7 @@ extension NSPersistentStoreCoordinator: GraphParent {
     private static func homes(of changes: ChangeSet, _ receipt: SaveReceipt) -> Homes {
         guard
             changes.links.contains(where: { $0.owner.key < 0 }) || changes.positions.contains(where: { $0.owner.key < 0 })
-                || changes.appends.contains(where: { $0.member.key < 0 })
+                || changes.rowPositions.contains(where: { $0.owner.key < 0 }) || changes.appends.contains(where: { $0.member.key < 0 })
         else { return Homes() }
         let stores = Set(receipt.groups.map(\.store))
         // Mostly there is one.

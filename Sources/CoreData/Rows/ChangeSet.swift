@@ -60,6 +60,13 @@ struct ChangeSet: Sendable {
         let positions: [(member: RowReference, position: Int64)]
     }
 
+    /// Positions in an ordered relationship that the store puts into rows of the change set, which it writes anyway.
+    struct RowPositions: Sendable {
+        let owner: RowReference
+        let slot: Int
+        var rows: ContiguousArray<(row: Row, position: Int64)> = []
+    }
+
     /// A row that is put at the end of an ordered relationship which nobody has read.
     struct Append: Sendable {
         let row: Row
@@ -88,6 +95,7 @@ struct ChangeSet: Sendable {
     var orders: [OrderChange] = []
     var links: [LinkChange] = []
     var positions: [PositionChange] = []
+    var rowPositions: [RowPositions] = []
     var transients: [TransientChange] = []
     /// What was refused before because others have changed it: it stays measured against its base, for a parent that is a context.
     var outdated: Set<RowReference> = []
@@ -118,6 +126,12 @@ struct UnsavedRow {
     }
     let reference: RowReference
     let state: State
+}
+
+/// A change to an object that was never in a file, as far as the saving context knows.
+struct UnsavedUpdate: Sendable {
+    let reference: RowReference
+    let baseVersion: Int32
 }
 
 /// A row that was not what the save was measured against.

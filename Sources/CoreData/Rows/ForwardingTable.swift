@@ -5,6 +5,12 @@ import Synchronization
 /// A save that gives out keys changes what the file holds and what the keys mean; readers who look at both use `consistently`.
 final class ForwardingTable: Sendable {
     private let keys = Lock(KeyForwarding())
+    /// What has to stay in the table.
+    let names = TemporaryNames()
+    /// From how many keys on it is worth looking for some that nobody names.
+    private let limit = Atomic(0)
+    /// Never for fewer than these. Tests have a smaller one.
+    let smallestLimit = Atomic(4096)
     private let recorded = Atomic(0)
     /// Odd while a commit is under way whose keys are not recorded yet.
     private let publications = Atomic(0)
@@ -27,10 +33,34 @@ final class ForwardingTable: Sendable {
         recorded.add(1, ordering: .releasing)
     }
 
+    var count: Int { keys.withLock { $0.count } }
+
     /// Nobody knows any of the keys.
     func removeAll() {
         keys.withLock { if !$0.isEmpty { $0 = KeyForwarding() } }
     }
+
+    /// Drops the keys that no context names any more, once there are many.
+    ///
+    /// - Complexity: O(1) for each key that was ever recorded: where it finds few, the next call that looks is that with twice as many.
+    func removeUnnamed() {
+        let count = count
+        let smallest = smallestLimit.load(ordering: .relaxed)
+        guard count > max(smallest, limit.load(ordering: .relaxed)) else { return }
+        if hasReplacements.load(ordering: .acquiring) { replacements.withLock { $0.update(newest) } }
+        let remaining = names.withAll { named in
+            keys.withLock { keys in
+                let kept = keys.filter(named.contains)
+                // Where most of them stay, they stay where they are found fastest.
+                if kept.count <= keys.count / 2 { keys = kept }
+                return kept.count
+            }
+        }
+        limit.store(2 * remaining, ordering: .relaxed)
+        if remaining >= smallest / 2 { names.askAnew() }
+    }
+
+    private func newest(_ reference: RowReference) -> RowReference { reference.key < 0 ? self[reference.key] ?? reference : reference }
 
     /// Whether a context of the tree may have dropped an object that a child takes for saved.
     var hasDroppedInsertions: Bool { dropped.load(ordering: .acquiring) }

@@ -11,6 +11,21 @@ struct KeyForwarding {
 
     var isEmpty: Bool { window.isEmpty && others.isEmpty }
 
+    /// How many there are, or a little more.
+    var count: Int { window.count + others.count }
+
+    /// Those whose keys satisfy a condition.
+    func filter(_ isKept: (Int64) -> Bool) -> KeyForwarding {
+        var kept = KeyForwarding()
+        kept.others = others.filter { isKept($0.key) }
+        for (index, reference) in window.enumerated() {
+            let key = first - Int64(index)
+            // The window is for the keys that are still to come.
+            if let reference, isKept(key) { kept.others[key] = reference }
+        }
+        return kept
+    }
+
     mutating func insert(_ reference: RowReference, for temporary: Int64) {
         if window.isEmpty { first = temporary }
         let index = first - temporary

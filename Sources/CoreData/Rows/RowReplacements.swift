@@ -14,6 +14,12 @@ struct RowReplacements {
         return recent[reference] ?? earlier[reference]
     }
 
+    /// Replaces survivors by newer forms of their references.
+    mutating func update(_ newest: (RowReference) -> RowReference) {
+        recent = recent.mapValues(newest)
+        earlier = earlier.mapValues(newest)
+    }
+
     /// Temporary keys are unique by themselves; who refers to one may not know the store yet.
     private static func known(_ reference: RowReference) -> RowReference {
         reference.key < 0 ? RowReference(key: reference.key, entity: 0, store: 0) : reference

@@ -16,6 +16,8 @@ private struct LayeredWalk {
 
     init(seed: UInt64, workers: Int = 2) throws {
         let layers = try Layers()
+        // So that what is forwarded no longer is found out here.
+        layers.root.identityMap.forwardingTable.smallestLimit.store(8, ordering: .relaxed)
         library = layers.library
         contexts = [layers.root, layers.main, layers.worker] + (1..<workers).map { _ in layers.newWorker() }
         random = SeededGenerator(seed &+ 17)

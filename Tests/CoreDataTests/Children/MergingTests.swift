@@ -4,15 +4,10 @@ import Testing
 @testable import CoreData
 
 @Suite("Merging what others saved")
-struct MergingTests {
-    let library: Library
-    let context: NSManagedObjectContext
-    let other: NSManagedObjectContext
+struct MergingTests: TwoContextSuite {
+    let contexts: TwoContexts
 
-    init() throws {
-        library = try Library()
-        (context, other) = (library.context, library.newContext())
-    }
+    init() throws { contexts = try TwoContexts() }
 
     private func notification(of saver: NSManagedObjectContext, _ name: Notification.Name, during body: () throws -> Void) throws
         -> Notification

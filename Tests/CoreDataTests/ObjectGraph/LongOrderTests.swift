@@ -33,7 +33,7 @@ struct LongOrderTests {
     /// How many members a save would look at.
     private func assigned(_ book: Book) -> Int {
         var count = 0
-        contents(book).assignPositions { _, _, _ in count += 1 }
+        _ = contents(book).newPositions { _, _, _ in count += 1 }
         return count
     }
 

@@ -4,19 +4,10 @@ import Testing
 @testable import CoreData
 
 @Suite("An object that is brought up to date, or set back")
-struct UpToDateTests {
-    let library: Library
-    let context: NSManagedObjectContext
-    let other: NSManagedObjectContext
+struct UpToDateTests: TwoContextSuite {
+    let contexts: TwoContexts
 
-    init() throws {
-        library = try Library()
-        (context, other) = (library.context, library.newContext())
-    }
-
-    private func merge(_ objects: NSManagedObject...) {
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: objects.map(\.objectID)], into: [context])
-    }
+    init() throws { contexts = try TwoContexts() }
 
     @Test("by a merge is measured against the merged row, though it is a fault with edits of relationships")
     func faultWithEdits() throws {

@@ -4,15 +4,10 @@ import Testing
 @testable import CoreData
 
 @Suite("What others have deleted, once that is merged")
-struct VanishingTests {
-    let library: Library
-    let context: NSManagedObjectContext
-    let other: NSManagedObjectContext
+struct VanishingTests: TwoContextSuite {
+    let contexts: TwoContexts
 
-    init() throws {
-        library = try Library()
-        (context, other) = (library.context, library.newContext())
-    }
+    init() throws { contexts = try TwoContexts() }
 
     private func author() throws -> Author {
         let author = Author(context: context)
@@ -25,13 +20,6 @@ struct VanishingTests {
         let book = Book(context: context)
         (book.title, book.author) = (title, author)
         return book
-    }
-
-    /// Deletes an object elsewhere and merges that here.
-    private func deleteElsewhere(_ object: NSManagedObject) throws {
-        other.delete(other.own(object))
-        try other.save()
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: [object.objectID]], into: [context])
     }
 
     @Test("is not referred to by what is saved here, whichever side of the relationship was set")

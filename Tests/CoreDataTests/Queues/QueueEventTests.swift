@@ -115,22 +115,25 @@ struct QueueEventTests {
         let library = try Library()
         let context = library.newContext(.mainQueueConcurrencyType)
         let announcements = Announcements(context)
-        let rounds = Lock(2)
+        // How many turns of the main queue have passed; and how many had at each announcement.
+        let (turns, seen) = (Lock(0), Lock<[Int]>([]))
         let token = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil) {
             _ in
-            let goesOn = rounds.withLock { left in
-                left -= 1
-                return left >= 0
+            let now = turns.withLock { $0 }
+            let count = seen.withLock { seen in
+                seen.append(now)
+                return seen.count
             }
-            if goesOn { _ = Tag(context: context) }
+            // Before what the change sends to the main queue.
+            DispatchQueue.main.async { turns.withLock { $0 += 1 } }
+            if count < 3 { _ = Tag(context: context) }
         }
         defer { NotificationCenter.default.removeObserver(token) }
         await context.perform { _ = Tag(context: context) }
         #expect(announcements.count == 1)
-        // * One turn after the other, of which this may see two at once.
         await turn()
         await turn()
-        #expect(announcements.count == 3)
+        #expect(seen.withLock { $0 } == [0, 1, 2])
         // => Neither is anything left, nor is the next change passed over in silence.
         await turn()
         #expect(announcements.count == 3)

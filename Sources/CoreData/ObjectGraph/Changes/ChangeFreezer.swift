@@ -1,8 +1,11 @@
 import Foundation
 
 /// Freezes a context's changes into a change set, and remembers which object each row came from.
+///
+/// Changes no object: what becomes of them once the changes are saved is in the effects.
 struct ChangeFreezer {
     private(set) var changes = ChangeSet()
+    private(set) var effects = SaveEffects()
     /// Parallel to the groups of the change set.
     private(set) var groups: [Objects] = []
     private var indexes: [ObjectIdentifier: Int] = [:]
@@ -10,6 +13,8 @@ struct ChangeFreezer {
     private var scopes: ContiguousArray<UnsafeMutableRawPointer> = []
     /// The scope that was asked for last, which its group keeps.
     private var latest: (scope: UnsafeMutableRawPointer?, group: Int) = (nil, 0)
+    /// Rows that are written in place of members' own, by object.
+    private var replacedRows: [ObjectIdentifier: OwnRow] = [:]
     /// Where members say their owner and their position, for the ordered relationships met so far.
     private var memberSlots: [(shape: ObjectIdentifier, index: Int, slots: MemberSlots?)] = []
 
@@ -131,8 +136,7 @@ struct ChangeFreezer {
             let group = group(of: object)
             groups[group].inserted.append(object)
             if !isForStores { forgetVersion(ofNew: object) }
-            if object.state.contains(.sharedRow), isForStores, isIncomplete(object) { replaceRow(object) }
-            changes.groups[group].inserts.append(ChangeSet.Insert(row: object.currentRow, key: object.key))
+            changes.groups[group].inserts.append(ChangeSet.Insert(row: rowOfInsert(object), key: object.key))
             if !isForStores, object.scopeReference._withUnsafeGuaranteedRef({ $0.shape.hasConstraints }) {
                 changes.groups[group].setSlots.append(object.changedSlots)
             }
@@ -158,11 +162,21 @@ struct ChangeFreezer {
         }
     }
 
-    /// Gives the object a row that a store may write into. The one that it has is no longer known to be what the store holds.
-    private func replaceRow(_ object: NSManagedObject) {
-        let abandoned = object.currentRow
-        object.takeOwnRow()
-        if abandoned.isOwn { EntityLayout.setVersion(abandoned.own.bytes, 0) }
+    @inline(__always) private mutating func rowOfInsert(_ object: NSManagedObject) -> Row {
+        guard isForStores, object.state.contains(.sharedRow) else { return object.currentRow }
+        if let known = replacedRow(of: object) { return Row(known) }
+        return isIncomplete(object) ? Row(replaceRow(of: object)) : object.currentRow
+    }
+
+    private func replacedRow(of object: NSManagedObject) -> OwnRow? {
+        replacedRows.isEmpty ? nil : replacedRows[ObjectIdentifier(object)]
+    }
+
+    /// A row that a store may write into, which is the object's once it is saved.
+    private mutating func replaceRow(of object: NSManagedObject) -> OwnRow {
+        let copy = object.copiedRow()
+        effects.rows.append((object, copy))
+        return copy
     }
 
     private mutating func freezeLock(_ object: NSManagedObject) {
@@ -187,19 +201,19 @@ struct ChangeFreezer {
         guard !slots.isEmpty || object.hasChangedToManys else { return groups[group].unchanged.append(object) }
         groups[group].updated.append(object)
         noteOutdated(object)
-        if base != nil, isForOthers(object) { object.takeOwnRow() }
-        if !isForStores, base != nil || !slots.isEmpty {
-            // A store may never see this very row, but one that a context above merges from it.
-            EntityLayout.setVersion(object.own.bytes, 0)
-        }
         changes.groups[group].updates.append(
-            ChangeSet.Update(row: object.currentRow, key: object.key, base: base, slots: slots)
+            ChangeSet.Update(row: rowOfUpdate(object, base), key: object.key, base: base, slots: slots)
         )
     }
 
     /// A store finds that out by itself; a context would take the newest row that it knows.
     @inline(__always) private mutating func noteOutdated(_ object: NSManagedObject) {
         if !isForStores, object.state.contains(.outdated) { changes.outdated.insert(object.rowReference) }
+    }
+
+    private mutating func rowOfUpdate(_ object: NSManagedObject, _ base: Row?) -> Row {
+        if let known = replacedRow(of: object) { return Row(known) }
+        return base != nil && isForOthers(object) ? Row(replaceRow(of: object)) : object.currentRow
     }
 }
 
@@ -209,8 +223,6 @@ extension ChangeFreezer {
         if !isForStores { noteTransients(of: object) }
         object.forEachChangedToMany { index, contents in
             let link = object.toManyLink(index)
-            // Positions need all members: they were forgotten since, by a refresh.
-            if contents.isReordered, contents.members == nil { _ = object.members(of: index) }
             if link.isOrdered, !object.state.contains(.deleted) { noteOrder(of: object, contents) }
             if link.writesLinks { noteLinks(object, object.scope.shape.toManys[index], contents) }
         }
@@ -257,18 +269,21 @@ extension ChangeFreezer {
         )
     }
 
-    /// Gives new positions to the members that need one: in their own rows where those are written anyway, else beside them.
+    /// New positions for the members that need one: in their own rows where those are written anyway, else beside them.
     private mutating func assignPositions(of owner: NSManagedObject, _ contents: ToManyContents) {
         guard let members = contents.members else { return append(contents.added, owner, contents.index) }
         let relationship = owner.scope.shape.toManys[contents.index]
         if relationship.inverse === relationship { return numberPairs(members, of: owner, relationship, isReordered: contents.isReordered) }
         let slots = slots(of: members, owner, contents.index)
+        var inRows = ChangeSet.RowPositions(owner: owner.rowReference, slot: slots?.position ?? 0)
         var beside: [(member: RowReference, position: Int64)] = []
-        contents.assignPositions { member, position, isSaved in
+        let new = contents.newPositions { member, position, isSaved in
             // A row that is written anyway says its position, even the one it had: setting its owner has erased that.
-            if let slots, Self.writePosition(position, to: member, slots) { return }
+            if let slots, Self.writesPosition(member, slots) { return inRows.rows.append((writableRow(of: member), position)) }
             if !isSaved { beside.append((member.rowReference, position)) }
         }
+        effects.orders.append((contents, new))
+        if !inRows.rows.isEmpty { changes.rowPositions.append(inRows) }
         guard !beside.isEmpty else { return }
         changes.positions.append(ChangeSet.PositionChange(relationship: relationship, owner: owner.rowReference, positions: beside))
     }
@@ -288,24 +303,10 @@ extension ChangeFreezer {
 
     /// Not read: what was added has no position yet. The store puts it at the end, in the order of the additions rather than of the rows.
     private mutating func append(_ members: MemberList, _ owner: NSManagedObject, _ index: Int) {
-        forgetPositions(of: members, owner, index)
         guard members.count > 1, owner.scope.shape.toManys[index].inverse?.isToMany == false else { return }
         for member in members.array where member.state.contains(.ownRow) {
-            if member.state.contains(.sharedRow) {
-                guard member.state.contains(.unsavedRow) else { continue }
-                member.takeOwnRow()
-            }
-            changes.appends.append(ChangeSet.Append(row: member.currentRow, member: member.rowReference))
-        }
-    }
-
-    /// A save that failed has given the members positions, among those that were known then.
-    private mutating func forgetPositions(of members: MemberList, _ owner: NSManagedObject, _ index: Int) {
-        guard let slots = slots(of: members, owner, index) else { return }
-        for member in members.array where member.state.contains(.ownRow) && member.isChanged(slots.position) {
-            guard !EntityLayout.isNull(member.row, slots.position) else { continue }
-            if member.state.contains(.sharedRow) { member.takeOwnRow() }
-            member.own.storeNull(at: slots.position)
+            if member.state.intersection([.sharedRow, .unsavedRow]) == .sharedRow { continue }
+            changes.appends.append(ChangeSet.Append(row: writableRow(of: member), member: member.rowReference))
         }
     }
 
@@ -328,11 +329,30 @@ extension ChangeFreezer {
         return (owner, position)
     }
 
-    @inline(__always) private static func writePosition(_ position: Int64, to member: NSManagedObject, _ slots: MemberSlots) -> Bool {
-        guard member.state.intersection([.sharedRow, .unsavedRow]) != .sharedRow,
-            member.state.contains(.inserted) || member.isChanged(slots.owner)
-        else { return false }
-        member.writePosition(position, slots.position)
-        return true
+    /// Whether the member's row is written, with the slot of its position.
+    @inline(__always) private static func writesPosition(_ member: NSManagedObject, _ slots: MemberSlots) -> Bool {
+        guard member.state.intersection([.sharedRow, .unsavedRow]) != .sharedRow else { return false }
+        return member.state.contains(.inserted) || changesPosition(member, slots)
+    }
+
+    private static func changesPosition(_ member: NSManagedObject, _ slots: MemberSlots) -> Bool {
+        guard member.state.isSuperset(of: [.updated, .ownRow]) else { return false }
+        let changed = member.changedSlots
+        guard changed.contains(slots.owner) else { return false }
+        guard let base = member.committedRow else { return true }
+        return !member.currentRow.equals(base, at: slots.owner)
+            || (changed.contains(slots.position) && !member.currentRow.equals(base, at: slots.position))
+    }
+
+    /// The row of a member that is written: its own, or one in place of what it shares with other contexts.
+    @inline(__always) private mutating func writableRow(of member: NSManagedObject) -> Row {
+        member.state.contains(.sharedRow) ? Row(writableCopy(of: member)) : member.currentRow
+    }
+
+    private mutating func writableCopy(of member: NSManagedObject) -> OwnRow {
+        if let known = replacedRow(of: member) { return known }
+        let copy = replaceRow(of: member)
+        replacedRows[ObjectIdentifier(member)] = copy
+        return copy
     }
 }

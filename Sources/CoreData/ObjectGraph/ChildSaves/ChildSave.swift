@@ -80,6 +80,8 @@ struct ChildSaves {
     /// Saves that have come back to this context, or by it to its children.
     var returned: [ReturnedSave] = []
 
+    var isEmpty: Bool { waiting.isEmpty && inSave.isEmpty && returned.isEmpty }
+
     mutating func add(_ save: ChildSave) { waiting.append(ChildSave.Part(save: save, changes: save.changes, isSingle: save.parts.isEmpty)) }
 
     /// A save begins: it takes along what waits.

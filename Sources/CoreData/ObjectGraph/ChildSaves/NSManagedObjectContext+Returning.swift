@@ -10,14 +10,25 @@ extension NSManagedObjectContext {
     /// - Returns: why the context's own changes are still unsaved.
     /// - Throws: what the world refused; all that is left waits in this context then.
     package func saveApart(after error: any Error) throws -> (any Error)? {
-        var separate = SeparateSave(self)
-        let result = separate.run(after: error)
-        for child in childContexts { child.send(result.returned) }
+        let result = whileMeetingNames {
+            var separate = SeparateSave(self)
+            let result = separate.run(after: error)
+            sendDown(result.returned)
+            return result
+        }
         if let failure = result.failure { throw failure }
         return result.ownFailure
     }
 
-    func send(_ returned: [ReturnedSave]) {
+    private func sendDown(_ returned: [ReturnedSave]) {
+        guard !returned.isEmpty else { return }
+        for child in childContexts {
+            passNames(to: child)
+            child.send(returned)
+        }
+    }
+
+    private func send(_ returned: [ReturnedSave]) {
         guard let keeper = returned.first?.keeper else { return }
         children.withLock { $0.saves.returned += returned }
         keeper.willReturn()
@@ -31,6 +42,10 @@ extension NSManagedObjectContext {
     package func acceptReturnedSaves() {
         // In a block that a save's wait has let in: after that save.
         guard !isSaving else { return perform { self.acceptReturnedSaves() } }
+        whileMeetingNames(acceptReturned)
+    }
+
+    private func acceptReturned() {
         let returned = children.withLock { links in
             defer { links.saves.returned = [] }
             return links.saves.returned
@@ -42,7 +57,7 @@ extension NSManagedObjectContext {
         var foreign = returned.filter { $0.target !== self }
         if !own.isEmpty { restore(own) }
         if !foreign.isEmpty { forget(&foreign) }
-        for child in childContexts { child.send(foreign) }
+        sendDown(foreign)
         processPendingChanges()
     }
 
@@ -133,6 +148,7 @@ extension NSManagedObjectContext {
 extension NSManagedObjectContext {
     /// All unsaved changes, as a context would get them.
     func frozenChanges() -> ChangeSet {
+        readReorderedMembers()
         forwardReferences()
         return ChangeFreezer(tracker, locked: [], isForStores: false).changes
     }
@@ -188,7 +204,7 @@ extension NSManagedObjectContext {
         rollback()
         if let keeper = childSaveKeeper, !changes.changesNothing {
             let discarded = ReturnedSave(discarded: changes, by: self, keeper)
-            for child in childContexts { child.send([discarded]) }
+            sendDown([discarded])
         }
         acceptReturnedSaves()
     }

@@ -46,31 +46,39 @@ struct ChangeReception {
         context.forwarded(RowReference(key: key, entity: Int32(group.entity.index), store: group.store))
     }
 
-    /// An object that was never in a file, as far as its child knows, is known to a context above, or in a file by now; or it was dropped.
     private func checkUnsaved() throws {
-        var conflicts: [RowConflict] = []
-        let hasDropped = context.identityMap.forwardingTable.hasDroppedInsertions
+        let mayBeDropped = context.identityMap.forwardingTable.hasDroppedInsertions
+        var updates: [UnsavedUpdate] = []
         for group in changes.groups {
-            for update in group.updates where update.key < 0 || (hasDropped && update.base?.version == 0) {
-                let reference = reference(update.key, group)
-                guard context.replacement(of: reference) == nil, try isGone(reference) else { continue }
-                conflicts.append(
-                    RowConflict(
-                        reference: reference,
-                        current: nil,
-                        currentVersion: 0,
-                        baseVersion: update.row.version,
-                        isStoreAhead: false
-                    )
-                )
+            for update in group.updates where update.key < 0 || (mayBeDropped && update.base?.version == 0) {
+                updates.append(UnsavedUpdate(reference: reference(update.key, group), baseVersion: update.base?.version ?? 0))
             }
         }
-        if !conflicts.isEmpty { throw SaveConflicts(conflicts: conflicts) }
+        try context.requireUnsaved(updates)
+    }
+}
+
+extension NSManagedObjectContext {
+    /// An object that was never in a file, as far as a child knows, is known to a context above, or in a file by now; or it was dropped.
+    func requireUnsaved(_ updates: [UnsavedUpdate]) throws {
+        let dropped = try updates.filter { try replacement(of: forwarded($0.reference)) == nil && isGone(forwarded($0.reference)) }
+        guard !dropped.isEmpty else { return }
+        throw SaveConflicts(
+            conflicts: dropped.map {
+                RowConflict(
+                    reference: forwarded($0.reference),
+                    current: nil,
+                    currentVersion: 0,
+                    baseVersion: $0.baseVersion,
+                    isStoreAhead: false
+                )
+            }
+        )
     }
 
-    private func isGone(_ reference: RowReference) throws -> Bool {
-        if let known = context.registeredObject(for: reference), !known.state.isDisjoint(with: .pending) { return false }
-        return try context.parentSource.row(for: reference) == nil
+    fileprivate func isGone(_ reference: RowReference) throws -> Bool {
+        if let known = registeredObject(for: reference), !known.state.isDisjoint(with: .pending) { return false }
+        return try parentSource.row(for: reference) == nil
     }
 }
 
@@ -122,6 +130,8 @@ extension ChangeReception {
     }
 
     private mutating func take(_ update: ChangeSet.Update, _ group: ChangeSet.Group) {
+        // A store may never see this very row, but one that a context above merges from it.
+        if update.row.isOwn, update.base != nil || !update.slots.isEmpty { EntityLayout.setVersion(update.row.own.bytes, 0) }
         if let survivor = context.replacement(of: reference(update.key, group)) { return give(update, to: context.object(for: survivor)) }
         let object = context.object(for: reference(update.key, group))
         guard !object.state.contains(.deleted) else { return }
@@ -189,7 +199,7 @@ extension ChangeReception {
     /// The object of a reference; nil for one that was never saved and that no context above has any more.
     private func existing(_ reference: RowReference) -> NSManagedObject? {
         // One of which nobody can tell counts as there: a save that writes a reference to it finds out.
-        if context.identityMap.forwardingTable.mayBeDropped(reference), (try? isGone(reference)) == true { return nil }
+        if context.identityMap.forwardingTable.mayBeDropped(reference), (try? context.isGone(reference)) == true { return nil }
         return context.object(for: reference)
     }
 

@@ -5,6 +5,7 @@ extension ContextSave {
     func finish(_ saved: Saved) {
         let groups = saved.freezer.groups
         let isInStore = parent.isStoreSide
+        saved.freezer.effects.apply()
         for (objects, receipt) in zip(groups, saved.receipt.groups) {
             markInserted(objects, receipt, isInStore)
             objects.updated.forEachBorrowed { markSaved($0, isInStore) }
@@ -17,6 +18,7 @@ extension ContextSave {
         context.noteChildSavesSaved(isInStore)
         context.tracker.unlockAll()
         if !context.identityMap.forwarding.isEmpty { context.identityMap.forwarding = KeyForwarding() }
+        let corrections = context.forwarded(takeCorrections())
         context.dropForwardings()
         // From here on the save is over: who is told may change objects and save again.
         context.isSaving = false
@@ -29,7 +31,7 @@ extension ContextSave {
         }
         context.post(.NSManagedObjectContextDidSave, (announced ?? ChangedObjects(groups)).userInfo)
         context.announceIDs(groups)
-        context.tellFollowers(saved.freezer.changes, saved.receipt, parent, takeCorrections())
+        context.tellFollowers(saved.freezer.changes, saved.receipt, parent, corrections)
         // Once everybody was told: until then their relationships can be read.
         for objects in groups { objects.deleted.forEachBorrowed { context.vanish($0, .deleteSaved) } }
     }
@@ -67,7 +69,7 @@ extension ContextSave {
             // In a parent, the row is unsaved, and its base is the parent's.
             if isInStore { object.own.base = nil }
         }
-        object.changed = 0
+        object.changedBits = 0
         guard let extras = object.existingExtras else { return }
         extras.highChanges = SlotMask()
         extras.changesBeforeEvent = SlotMask()

@@ -73,20 +73,42 @@ final class ContextSave {
         for round in 1...Self.maximumConstraintRounds {
             if let failure = context.tracker.propagationFailure { throw failure }
             try validateChanges()
-            context.takePooledKeys(parent)
-            context.forwardReferences()
-            let freezer = ChangeFreezer(context.tracker, locked: context.tracker.locked, isForStores: parent.isStoreSide)
+            context.readReorderedMembers()
+            var groups: [ChangeFreezer.Objects] = []
             do {
-                let receipt = try submit(freezer.changes)
-                receipt.publish()
-                return Saved(freezer: freezer, receipt: receipt)
+                return try attempt(&groups)
             } catch let conflicts as SaveConflicts {
                 if !conflicts.conflicts.isEmpty { outdatedRounds += 1 }
                 let isLast = outdatedRounds == Self.maximumConflictRounds || round == Self.maximumConstraintRounds
-                try context.resolve(conflicts, freezer.groups, isLastRound: isLast)
+                try context.resolve(conflicts, groups, isLastRound: isLast)
             }
         }
         misuse("unreachable: the last round returns or throws")
+    }
+
+    /// - Parameter groups: the objects of what was frozen; the conflicts of a parent name them.
+    private func attempt(_ groups: inout [ChangeFreezer.Objects]) throws -> Saved {
+        if !parent.isStoreSide { try requireUnsaved() }
+        context.takePooledKeys(parent)
+        context.forwardReferences()
+        let freezer = ChangeFreezer(context.tracker, locked: context.tracker.locked, isForStores: parent.isStoreSide)
+        groups = freezer.groups
+        let receipt = try submit(freezer.changes)
+        receipt.publish()
+        return Saved(freezer: freezer, receipt: receipt)
+    }
+
+    /// Asks the parent, before objects get keys, for those that were never in a file as far as is known here.
+    private func requireUnsaved() throws {
+        let mayBeDropped = context.identityMap.forwardingTable.hasDroppedInsertions
+        var updates: [UnsavedUpdate] = []
+        let objects = context.tracker.objects
+        objects.forEachBorrowed { object in
+            guard object.state.intersection(.pending) == .updated, object.key < 0 || mayBeDropped, !object.isForeign else { return }
+            let version = object.committedRow?.version
+            if object.key < 0 || version == 0 { updates.append(UnsavedUpdate(reference: object.rowReference, baseVersion: version ?? 0)) }
+        }
+        if !updates.isEmpty { try parent.requireUnsaved(updates) }
     }
 
     /// The step that may wait for a file. Child contexts are let in meanwhile; what they save waits in `incoming`.
@@ -145,4 +167,17 @@ extension ContextSave {
 
     /// It could not be taken: the next save tries again.
     func keep(_ untaken: NSManagedObjectContext) { incoming = untaken }
+}
+
+extension NSManagedObjectContext {
+    /// The order of a relationship that was forgotten since, by a refresh, takes all members to be written.
+    func readReorderedMembers() {
+        let objects = tracker.objects
+        objects.forEachBorrowed { object in
+            guard object.state.contains(.extras), !object.state.isDisjoint(with: .pending) else { return }
+            object.forEachChangedToMany { index, contents in
+                if contents.isReordered, contents.members == nil { _ = object.members(of: index) }
+            }
+        }
+    }
 }

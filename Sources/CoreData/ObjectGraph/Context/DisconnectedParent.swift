@@ -22,6 +22,7 @@ final class DisconnectedParent: GraphParent {
     func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow] { throw error }
     func permanentKeys(for entity: NSEntityDescription, count: Int, store: Int32) throws -> (store: Int32, first: Int64) { throw error }
     func pooledKeys(for entity: NSEntityDescription, count: Int, store: Int32) -> (store: Int32, first: Int64)? { nil }
+    func requireUnsaved(_ updates: [UnsavedUpdate]) throws { throw error }
     func save(_ changes: ChangeSet, willCommit: () -> Void) throws -> SaveReceipt { throw error }
     func persistentStore(numbered number: Int32) -> NSPersistentStore? { nil }
     func unsavedRows(of entities: Set<Int>) -> [UnsavedRow] { [] }

@@ -9,7 +9,9 @@ final class IdentityMap {
     /// The objects; nil until the context has a coordinator or a parent.
     @exclusivity(unchecked) var registry: ObjectRegistry?
     /// Permanent identities of objects that are known here by temporary keys: one table for all contexts of a tree.
-    @exclusivity(unchecked) var forwardingTable = ForwardingTable()
+    @exclusivity(unchecked) private(set) var forwardingTable: ForwardingTable
+    /// What of its keys this context may still name.
+    @exclusivity(unchecked) private(set) var names: TemporaryNames.Holder
     /// What of the table has been followed.
     @exclusivity(unchecked) var followedForwardings = 0
     /// Where references to unsaved objects lead since their IDs became permanent, until the next save.
@@ -28,6 +30,21 @@ final class IdentityMap {
     @exclusivity(unchecked) private var recentScopes: ContiguousArray<RecentScope> = []
     /// Keys for unsaved objects that may be given out: from `next` down to above `end`.
     @exclusivity(unchecked) private var temporaryKeys: (next: Int64, end: Int64) = (0, 0)
+
+    init() {
+        forwardingTable = ForwardingTable()
+        names = forwardingTable.names.join()
+    }
+
+    deinit { forwardingTable.names.leave(names) }
+
+    /// The context becomes one of a tree.
+    func join(_ table: ForwardingTable) {
+        forwardingTable.names.leave(names)
+        forwardingTable = table
+        names = table.names.join()
+        temporaryKeys = (0, 0)
+    }
 
     /// Whether there has been no object yet.
     var isUnused: Bool { registry?.isUnused ?? true }
@@ -53,6 +70,12 @@ extension IdentityMap {
     @inline(never) private func reserveTemporaryKeys() {
         let first = Self.lastTemporaryKey.wrappingSubtract(Self.keysPerBlock, ordering: .relaxed).oldValue
         temporaryKeys = (first, first - Self.keysPerBlock)
+        forwardingTable.names.add(first - Self.keysPerBlock + 1...first, to: names)
+    }
+
+    /// The keys that are still to be given out.
+    var temporaryKeysLeft: ClosedRange<Int64>? {
+        temporaryKeys.next > temporaryKeys.end ? temporaryKeys.end + 1...temporaryKeys.next : nil
     }
 }
 

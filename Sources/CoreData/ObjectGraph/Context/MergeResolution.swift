@@ -25,7 +25,7 @@ struct MergeResolution {
         let changed = object.changedSlots
         switch policy {
         case .rollbackMergePolicyType: return SlotMask()
-        case .overwriteMergePolicyType: return allSlots(current)
+        case .overwriteMergePolicyType: return object.allSlots
         case .mergeByPropertyStoreTrumpMergePolicyType:
             guard let base = object.committedRow else { return changed }
             var kept = SlotMask()
@@ -33,12 +33,6 @@ struct MergeResolution {
             return kept
         default: return changed
         }
-    }
-
-    private func allSlots(_ row: Row) -> SlotMask {
-        var slots = SlotMask()
-        for slot in 0..<row.layout.count where row.layout.kinds[slot] != .position { slots.insert(slot) }
-        return slots
     }
 
     /// The row was deleted by others: it comes back under its key, or the object goes.

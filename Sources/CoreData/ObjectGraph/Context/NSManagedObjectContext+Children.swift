@@ -59,6 +59,8 @@ extension NSManagedObjectContext {
     func takeIncoming() throws {
         guard let save = latestSave, let incoming = save.takeIncoming() else { return }
         incoming.catchUp()
+        incoming.readReorderedMembers()
+        incoming.passNames(to: self)
         let changes = ChangeFreezer(incoming.tracker, locked: [], isForStores: false).changes
         do {
             tellChildren(of: try queue.whileReceiving { try receive(changes) })

@@ -13,6 +13,11 @@ extension NSManagedObjectContext {
     public func fetch<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] {
         checkQueue()
         catchUp()
+        renewNames()
+        return try whileMeetingNames { try results(of: request) }
+    }
+
+    private func results<Result>(of request: NSFetchRequest<Result>) throws -> [Result] {
         let entity = try entity(of: request, Result.self)
         switch request.resultType {
         case .managedObjectResultType:
@@ -31,7 +36,7 @@ extension NSManagedObjectContext {
     public func count<Result>(for request: NSFetchRequest<Result>) throws -> Int {
         checkQueue()
         catchUp()
-        return try count(request, entity(of: request, Result.self))
+        return try whileMeetingNames { try count(request, entity(of: request, Result.self)) }
     }
 
     private func entity<Result>(of request: NSFetchRequest<Result>, _ type: Result.Type) throws -> NSEntityDescription {

@@ -16,7 +16,19 @@ extension NSManagedObjectContext: SaveFollower {
         persistentStoreCoordinator?.followers.withLock { follows ? $0.add(self) : $0.remove(self) }
     }
 
-    func follow(_ saved: SavedReferences) { perform { self.merge(saved) } }
+    func follow(_ saved: SavedReferences) { if mayConcern(saved) { merge(later: saved) } }
+
+    private func merge(later saved: SavedReferences) { perform { self.merge(saved) } }
+
+    /// Whether a merge may have something to do, here or in a child that follows. Asked by whoever has saved, on whichever thread: that
+    /// wakes nobody.
+    private func mayConcern(_ saved: SavedReferences) -> Bool {
+        // NB: what a context is busy with may have begun before the save: it may be about to register an object as it was.
+        guard concurrencyType == .privateQueueConcurrencyType, queue.isIdle, let registry = identityMap.registry else { return true }
+        if !saved.inserted.isEmpty || !saved.replaced.isEmpty { return true }
+        if registry.mayHold(anyOf: saved.updated) || registry.mayHold(anyOf: saved.deleted) { return true }
+        return childContexts.contains { (saved.areCorrections || $0.automaticallyMergesChangesFromParent) && $0.mayConcern(saved) }
+    }
 
     func announceIDs(_ groups: [ChangeFreezer.Objects]) {
         guard SavedObjectIDs.areAskedFor.load(ordering: .relaxed) else { return }
@@ -45,15 +57,22 @@ extension NSManagedObjectContext: SaveFollower {
         for child in children {
             // What a policy changed here comes down whether or not the child asked to follow: it believes that its values were saved.
             let saved = child.automaticallyMergesChangesFromParent ? ours : corrections
-            if let saved, !saved.isEmpty { child.follow(saved) }
+            if let saved, !saved.isEmpty { tell(child, saved) }
         }
+    }
+
+    /// A child has heard of what it is told of.
+    func tell(_ child: NSManagedObjectContext, _ saved: SavedReferences) {
+        guard child.mayConcern(saved) else { return }
+        passNames(to: child)
+        child.merge(later: saved)
     }
 
     /// What a merge policy has changed comes down whether or not a child asked to follow: it believes that its values were saved.
     func tellChildren(of corrections: SavedReferences) {
         guard !corrections.isEmpty else { return }
         let corrections = SavedReferences().corrected(by: corrections)
-        for child in childContexts { child.follow(corrections) }
+        for child in childContexts { tell(child, corrections) }
     }
 
     /// A child has saved into this context: its siblings that follow merge it.
@@ -61,7 +80,7 @@ extension NSManagedObjectContext: SaveFollower {
         let followers = childContexts.filter { $0 !== saver && $0.automaticallyMergesChangesFromParent }
         guard !followers.isEmpty else { return }
         let saved = SavedReferences(changes, nil)
-        for follower in followers { follower.follow(saved) }
+        for follower in followers { tell(follower, saved) }
     }
 }
 

@@ -49,11 +49,6 @@ extension NSManagedObjectContext {
     /// Whether there are contexts below, which may know unsaved objects of this one by their temporary keys.
     var isFollowed: Bool { incoming != nil || children.withLock(\.hasAny) }
 
-    /// The save of a topmost context is over. Without contexts below nobody knows any of the keys that have become permanent.
-    func dropForwardings() {
-        if parent == nil, !isFollowed { identityMap.forwardingTable.removeAll() }
-    }
-
     func move(_ object: NSManagedObject, to reference: RowReference) {
         object.scope.identity?.remove(object)
         object.scope = registry.scope(of: object.scope.entity, store: reference.store)

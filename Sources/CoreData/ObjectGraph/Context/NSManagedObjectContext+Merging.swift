@@ -36,6 +36,11 @@ extension NSManagedObjectContext {
     func merge(_ saved: SavedReferences, isForeign: Bool = false) {
         guard identityMap.registry != nil, !saved.isEmpty else { return }
         catchUp()
+        whileMeetingNames { mergeMet(saved, isForeign) }
+        renewNames()
+    }
+
+    private func mergeMet(_ saved: SavedReferences, _ isForeign: Bool) {
         if isForeign { parentSource.forgetRows(saved.updated + saved.deleted) }
         let updated = mergeUpdates(saved.updated)
         let inserted = saved.inserted.map(object(for:))
@@ -47,7 +52,7 @@ extension NSManagedObjectContext {
         for object in deleted { vanish(object, .deleteElsewhere) }
         processPendingChanges()
         postMerge(inserted, updated, deleted)
-        for child in childContexts where saved.areCorrections || child.automaticallyMergesChangesFromParent { child.follow(saved) }
+        for child in childContexts where saved.areCorrections || child.automaticallyMergesChangesFromParent { tell(child, saved) }
     }
 
     private func mergeUpdates(_ references: [RowReference]) -> [NSManagedObject] {

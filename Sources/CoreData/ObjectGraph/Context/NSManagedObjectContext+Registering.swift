@@ -93,7 +93,10 @@ extension NSManagedObjectContext {
         if let object = scope.identity?.object(reference.key) {
             return object.scope === scope || object.scope.entity.isKindOf(entity: scope.entity) ? object : nobody(scope, reference)
         }
-        if reference.key < 0, let foreign = registry.foreignObject(reference.key) { return foreign }
+        if reference.key < 0 {
+            if let foreign = registry.foreignObject(reference.key) { return foreign }
+            noteName(reference.key)
+        }
         let object = Construction.make(
             scope,
             Row(scope.shape.emptyRow),

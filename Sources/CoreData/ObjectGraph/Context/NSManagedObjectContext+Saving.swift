@@ -12,6 +12,7 @@ extension NSManagedObjectContext {
         let parent = parentSource
         catchUp()
         try takeIncoming()
+        renewNames()
         processPendingChanges()
         let save = ContextSave(of: self, into: parent, letsChildrenIn: letsChildrenIn)
         latestSave = save

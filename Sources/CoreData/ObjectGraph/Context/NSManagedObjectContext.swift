@@ -104,7 +104,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         guard context.parentLink != nil else { misuse("The parent has no persistentStoreCoordinator. Set it before giving it children.") }
         queue.level = context.queue.level + 1
         parentLink = ParentLink(to: context, parent)
-        identityMap.forwardingTable = context.identityMap.forwardingTable
+        identityMap.join(context.identityMap.forwardingTable)
         identityMap.registry = ObjectRegistry(context: self, model: parent.managedObjectModel)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A context as the parent of others.
 ///
@@ -9,16 +10,29 @@ final class ParentContext: GraphParent {
     private weak var child: NSManagedObjectContext?
     /// Whether what came in during a save counts. False for the context that holds just that.
     private let seesIncoming: Bool
+    /// What the child heard of last, and how much it knew then.
+    private let passedVersions = Atomic(-1)
     /// The child's latest save, where the context keeps such. For the child's queue.
     private(set) weak var keptSave: ChildSave?
+
+    /// The context's own parent, where that is one of these, for what is asked on behalf of the child: the context itself hears nothing then.
+    private let above: ParentContext?
 
     init(_ context: NSManagedObjectContext, of child: NSManagedObjectContext, seesIncoming: Bool = true) {
         self.context = context
         self.child = child
         self.seesIncoming = seesIncoming
+        above = (context.parentLink?.source as? ParentContext).map(ParentContext.init(forTransit:))
     }
 
-    private var next: any GraphParent { context.parentSource }
+    private init(forTransit other: ParentContext) {
+        (context, seesIncoming, above) = (other.context, other.seesIncoming, other.above)
+    }
+
+    private var next: any GraphParent {
+        if let above, context.parentLink?.isCut == false { return above }
+        return context.parentSource
+    }
 
     var managedObjectModel: NSManagedObjectModel { next.managedObjectModel }
     var isStoreSide: Bool { false }
@@ -36,11 +50,38 @@ final class ParentContext: GraphParent {
         next.pooledKeys(for: entity, count: count, store: store)
     }
 
+    /// Runs what brings the child references: afterwards it has heard of what the context knows.
+    private func answering<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try context.identityMap.forwardingTable.names.travelling {
+            defer { passNames() }
+            return try body()
+        }
+    }
+
+    /// What the child was told may come from any context above.
+    private func passNames() {
+        guard let child, passedVersions.load(ordering: .acquiring) != versions(child) else { return }
+        forEachContext { $0.passNames(to: child) }
+        passedVersions.store(versions(child), ordering: .releasing)
+    }
+
+    private func versions(_ child: NSManagedObjectContext) -> Int {
+        var sum = 0
+        forEachContext { sum += $0.identityMap.names.version }
+        return sum << 32 | child.identityMap.names.version & 0xffff_ffff
+    }
+
+    private func forEachContext(_ body: (NSManagedObjectContext) -> Void) {
+        body(context)
+        above?.forEachContext(body)
+    }
+
     /// Runs a request on the context's queue, with the context that holds what came in while it saves: that one is asked first.
     private func ask<Result>(_ body: (_ incoming: NSManagedObjectContext?) throws -> Result) rethrows -> Result {
         try context.queue.request {
             let incoming = seesIncoming ? context.incoming : nil
             incoming?.catchUp()
+            incoming?.passNames(to: context)
             context.catchUp()
             return try body(incoming)
         }
@@ -54,22 +95,28 @@ final class ParentContext: GraphParent {
     }
 
     func row(for reference: RowReference) throws -> Row? {
-        switch ask({ state(of: reference, $0) }) {
-        case .row(let row): row
-        case .deleted: nil
-        case .unchanged(let reference): try next.row(for: reference)
+        try answering {
+            switch ask({ state(of: reference, $0) }) {
+            case .row(let row): row
+            case .deleted: nil
+            case .unchanged(let reference): try next.row(for: reference)
+            }
         }
     }
 
     func cachedRow(for reference: RowReference) -> Row? {
-        switch ask({ state(of: reference, $0) }) {
-        case .row(let row): row
-        case .deleted: nil
-        case .unchanged(let reference): next.cachedRow(for: reference)
+        answering {
+            switch ask({ state(of: reference, $0) }) {
+            case .row(let row): row
+            case .deleted: nil
+            case .unchanged(let reference): next.cachedRow(for: reference)
+            }
         }
     }
 
-    func rows(for references: [RowReference]) throws -> [Row?] {
+    func rows(for references: [RowReference]) throws -> [Row?] { try answering { try newestRows(references) } }
+
+    private func newestRows(_ references: [RowReference]) throws -> [Row?] {
         var unchanged: [(index: Int, reference: RowReference)] = []
         let states = ask { incoming in references.map { state(of: $0, incoming) } }
         var rows: [Row?] = states.enumerated().map { index, state in
@@ -88,6 +135,10 @@ final class ParentContext: GraphParent {
     func forgetRows(_ references: [RowReference]) { next.forgetRows(references) }
 
     func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow] {
+        try answering { try newestRelatedRows(relationship, owners) }
+    }
+
+    private func newestRelatedRows(_ relationship: NSRelationshipDescription, _ owners: [RowReference]) throws -> [RelatedRow] {
         let (known, unchanged) = ask { incoming in
             let first = incoming?.unsavedMembers(of: relationship, owners: owners) ?? (known: [], unchanged: owners)
             let second = context.unsavedMembers(of: relationship, owners: first.unchanged)
@@ -110,8 +161,10 @@ final class ParentContext: GraphParent {
 
     /// From below upwards, as changes travel: what leaves a context after it was asked is found twice, not missed.
     func unsavedRows(of entities: Set<Int>) -> [UnsavedRow] {
-        let own = ask { overlay($0?.unsavedRows(of: entities) ?? [], over: context.unsavedRows(of: entities)) }
-        return overlay(own, over: next.unsavedRows(of: entities))
+        answering {
+            let own = ask { overlay($0?.unsavedRows(of: entities) ?? [], over: context.unsavedRows(of: entities)) }
+            return overlay(own, over: next.unsavedRows(of: entities))
+        }
     }
 
     private func overlay(_ rows: [UnsavedRow], over above: [UnsavedRow]) -> [UnsavedRow] {
@@ -123,23 +176,22 @@ final class ParentContext: GraphParent {
         return above.filter { !overridden.contains(newest($0)) } + rows
     }
 
+    func requireUnsaved(_ updates: [UnsavedUpdate]) throws {
+        try context.queue.request {
+            let receiving = context.receivingContext
+            receiving.catchUp()
+            try receiving.requireUnsaved(updates)
+        }
+    }
+
     /// The changes become unsaved changes of the context; while it saves, they wait and count as its own for whoever asks.
     func save(_ changes: ChangeSet, willCommit: () -> Void) throws -> SaveReceipt {
         let receipt = SaveReceipt(groups: changes.groups.map { SaveReceipt.Group(store: $0.store, insertedKeys: $0.insertedKeys) })
         guard !changes.isEmpty else { return receipt }
-        let corrections = try context.queue.request {
-            let receiving = context.receivingContext
-            let corrections = try context.queue.whileReceiving {
-                receiving.catchUp()
-                // Nobody observes what stands between.
-                if receiving !== context { return try receiving.receive(changes) }
-                return try receiving.receiveSilently(changes)
-            }
-            keptSave = context.keep(changes, from: child)
-            return corrections
+        try context.identityMap.forwardingTable.names.travelling {
+            try context.queue.request { try submit(changes, to: context.receivingContext) }
+            context.tellChildren(of: changes, but: child)
         }
-        context.tellChildren(of: corrections)
-        context.tellChildren(of: changes, but: child)
         return receipt
     }
 
@@ -147,6 +199,22 @@ final class ParentContext: GraphParent {
         context.queue.request {
             if !context.isSaving { context.queue.whileReceiving { context.processPendingChanges() } }
         }
+    }
+}
+
+extension ParentContext {
+    /// Called on the context's queue.
+    private func submit(_ changes: ChangeSet, to receiving: NSManagedObjectContext) throws {
+        child?.passNames(to: context)
+        if receiving !== context { child?.passNames(to: receiving) }
+        let corrections = try context.queue.whileReceiving {
+            receiving.catchUp()
+            // Nobody observes what stands between.
+            if receiving !== context { return try receiving.receive(changes) }
+            return try receiving.receiveSilently(changes)
+        }
+        keptSave = context.keep(changes, from: child)
+        context.tellChildren(of: corrections)
     }
 }
 

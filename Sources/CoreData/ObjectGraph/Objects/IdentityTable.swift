@@ -48,6 +48,12 @@ final class IdentityTable {
         return (permanent.count > 0 || (unsaved?.temporary ?? temporary).count > 0) && inserts.contains { find($0.key) != nil }
     }
 
+    /// Whether there is an entry for a permanent key. Mutex held.
+    func lists(_ key: Int64) -> Bool { permanent.find(key) != nil }
+
+    /// Whether there is an entry for any temporary key. Mutex held.
+    var listsTemporary: Bool { temporary.count > 0 }
+
     /// Appends the live object of each row of a batch, or nil.
     func objects(of batch: RowBatch, _ range: Range<Int>, into found: inout [NSManagedObject?]) {
         mutex.lock()

@@ -3,8 +3,9 @@ import Foundation
 /// Attributes that go from one object to another that takes its part, or back to what they were.
 extension NSManagedObject {
     final var allSlots: SlotMask {
+        let layout = scope.shape.layout
         var all = SlotMask()
-        for slot in 0..<scope.shape.layout.count { all.insert(slot) }
+        for slot in 0..<layout.count where layout.kinds[slot] != .position { all.insert(slot) }
         return all
     }
 

@@ -44,7 +44,7 @@ extension NSManagedObject {
     @inline(__always) final var own: OwnRow { unsafeDowncast(rowOwner, to: OwnRow.self) }
 
     @inline(__always) final var rowOwner: AnyObject {
-        state.contains(.extras) ? unsafeDowncast(owner, to: ObjectExtras.self).rowOwner : owner
+        state.contains(.extras) ? unsafeDowncast(rowKeeper, to: ObjectExtras.self).rowOwner : rowKeeper
     }
 
     /// The row as it stands, whether or not the object is a fault.
@@ -61,7 +61,7 @@ extension NSManagedObject {
     /// Points the object at another row.
     final func setRow(_ new: Row) {
         row = new.bytes
-        if state.contains(.extras) { extras.rowOwner = new.owner } else { owner = new.owner }
+        if state.contains(.extras) { extras.rowOwner = new.owner } else { rowKeeper = new.owner }
         if new.isOwn { state.insert(.ownRow) } else { state.remove(.ownRow) }
         state.remove(.rowless)
     }
@@ -69,13 +69,13 @@ extension NSManagedObject {
     /// What only some objects need; made at first use.
     final var extras: ObjectExtras {
         if !state.contains(.extras) {
-            owner = ObjectExtras(rowOwner: owner)
+            rowKeeper = ObjectExtras(rowOwner: rowKeeper)
             state.insert(.extras)
         }
-        return unsafeDowncast(owner, to: ObjectExtras.self)
+        return unsafeDowncast(rowKeeper, to: ObjectExtras.self)
     }
 
-    final var existingExtras: ObjectExtras? { state.contains(.extras) ? unsafeDowncast(owner, to: ObjectExtras.self) : nil }
+    final var existingExtras: ObjectExtras? { state.contains(.extras) ? unsafeDowncast(rowKeeper, to: ObjectExtras.self) : nil }
 
     final var registeredContext: NSManagedObjectContext? {
         state.contains(.detached) ? nil : scopeReference._withUnsafeGuaranteedRef { $0.context }

@@ -12,7 +12,7 @@ extension NSManagedObject {
         let list = cd_releaseList()
         // The list is that of a frame below on this thread, which waits for the release that led here.
         if let left = list.pointee { return left.assumingMemoryBound(to: Left.self).pointee.append(extras) }
-        owner = extras.rowOwner
+        rowKeeper = extras.rowOwner
         state.remove(.extras)
         var left: Left = [extras]
         // The pointer is used by deinits that the loop calls, on this thread, and not after it.

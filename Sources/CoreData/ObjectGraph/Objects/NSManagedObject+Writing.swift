@@ -62,19 +62,11 @@ extension NSManagedObject {
     }
 
     @inline(__always) final func mark(_ slot: Int) {
-        if slot < 31 { changed |= 1 &<< UInt32(truncatingIfNeeded: slot) } else { noteHighChange(slot) }
-    }
-
-    /// Writes the position in an ordered relationship, for a save that writes the row anyway: nobody is told of a change.
-    final func writePosition(_ position: Int64, _ slot: Int) {
-        if state.intersection([.ownRow, .sharedRow]) != .ownRow { takeOwnRow(toSet: slot) }
-        mark(slot)
-        scopeReference._withUnsafeGuaranteedRef { row.storeBytes(of: position, toByteOffset: Int($0.ownOffsets[slot]), as: Int64.self) }
-        EntityLayout.clearNull(row, slot)
+        if slot < 31 { changedBits |= 1 &<< UInt32(truncatingIfNeeded: slot) } else { noteHighChange(slot) }
     }
 
     @inline(never) private func noteHighChange(_ slot: Int) {
-        changed |= 1 << 31
+        changedBits |= 1 << 31
         extras.highChanges.insert(slot)
     }
 
@@ -90,9 +82,16 @@ extension NSManagedObject {
     /// Copies the row, so that nobody else sees what is written; what was committed stays as the base of the changes.
     ///
     /// - Parameter slot: one that the caller sets before anybody reads it.
-    final func takeOwnRow(toSet slot: Int = -1) {
+    final func takeOwnRow(toSet slot: Int = -1) { takeOwnRow(copiedRow(toSet: slot)) }
+
+    /// A copy of the row for the object alone, measured against the same base.
+    final func copiedRow(toSet slot: Int = -1) -> OwnRow {
         let copy = OwnRow.copy(of: currentRow, replacing: slot)
         if state.contains(.unsavedRow) { copy.base = own.base }
+        return copy
+    }
+
+    final func takeOwnRow(_ copy: OwnRow) {
         setRow(Row(copy))
         state.subtract([.sharedRow, .unsavedRow, .validated])
     }
@@ -128,47 +127,47 @@ extension NSManagedObject {
 
     /// Runs what sets values that nobody is told of: the next save writes them if the object is saved anyway.
     final func withoutNotice(_ body: () -> Void) {
-        let (outer, before) = (state.intersection(.loading), changed)
+        let (outer, before) = (state.intersection(.loading), changedBits)
         // Slots from 31 on: only where something changed can it be that one of them did.
         let highBefore = before >> 31 != 0 ? extras.highChanges : SlotMask()
         state.insert(.loading)
         body()
         if outer.isEmpty { state.remove(.loading) }
         // A high slot that had changed before may have been joined by another.
-        if changed != before || before >> 31 != 0 { hushChanges(since: before, highBefore) }
+        if changedBits != before || before >> 31 != 0 { hushChanges(since: before, highBefore) }
     }
 
     /// Notes what changed since as unnoticed.
     private func hushChanges(since low: UInt32, _ high: SlotMask) {
         let new = slotsOfEvent.subtracting(SlotMask(low: UInt64(low & 0x7fff_ffff)).union(high))
-        changed = low
+        changedBits = low
         existingExtras?.highChanges = high
         if !new.isEmpty { extras.quietChanges = extras.quietChanges.union(new) }
     }
 
     /// The slots changed since the last save in the last event that changed the object.
     final var slotsOfEvent: SlotMask {
-        var mask = SlotMask(low: UInt64(changed & 0x7fff_ffff))
-        if changed >> 31 != 0 { mask.formUnion(extras.highChanges) }
+        var mask = SlotMask(low: UInt64(changedBits & 0x7fff_ffff))
+        if changedBits >> 31 != 0 { mask.formUnion(extras.highChanges) }
         return mask
     }
 
     final func setChangedSlots(_ mask: SlotMask) {
         let quiet = existingExtras.map { $0.quietChanges.subtracting(noticedSlots).intersection(mask) } ?? SlotMask()
-        changed = 0
+        changedBits = 0
         existingExtras?.highChanges = SlotMask()
         existingExtras?.changesBeforeEvent = SlotMask()
         existingExtras?.quietChanges = quiet
         mask.subtracting(quiet).forEach { slot in
-            if slot < 31 { changed |= 1 << UInt32(slot) } else { noteHighChange(slot) }
+            if slot < 31 { changedBits |= 1 << UInt32(slot) } else { noteHighChange(slot) }
         }
     }
 
     /// A new event begins for the object: what has changed before is kept apart.
     final func beginEvent() {
-        if changed != 0 {
+        if changedBits != 0 {
             extras.changesBeforeEvent = noticedSlots
-            changed = 0
+            changedBits = 0
             extras.highChanges = SlotMask()
         }
         existingExtras?.toManysOfEvent = SlotMask()

@@ -21,14 +21,15 @@ open class NSManagedObject: NSObject {
     // NB: @exclusivity(unchecked): an open class' public storage is otherwise checked dynamically at each access. Objects are confined to
     // their context's queue, and no access below spans a call to user code.
     @exclusivity(unchecked) @usableFromInline final var row: UnsafeMutableRawPointer
-    @exclusivity(unchecked) @usableFromInline final var owner: AnyObject
+    // NB: where these are visible, as in tests, a subclass' property of one of their names and types would be taken for them.
+    @exclusivity(unchecked) @usableFromInline final var rowKeeper: AnyObject
     /// Retained by hand: an accessor reads through it without counting references.
     @exclusivity(unchecked) @usableFromInline final var scopeReference: Unmanaged<EntityScope>
     /// The primary key; negative while it is temporary.
     @exclusivity(unchecked) final var key: Int64
     @exclusivity(unchecked) @usableFromInline final var state: ObjectState
     /// Slots changed in the last event that changed the object: bits 0 to 30, and bit 31 when the extras have more.
-    @exclusivity(unchecked) final var changed: UInt32 = 0
+    @exclusivity(unchecked) final var changedBits: UInt32 = 0
 
     /// Creates an object of `entity` with the entity's default values and inserts it into `context`.
     ///
@@ -41,14 +42,14 @@ open class NSManagedObject: NSObject {
     ///   its own.
     public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         if let construction = Construction.take(for: entity) {
-            (row, owner, scopeReference, key, state) = construction.pointee.fields
+            (row, rowKeeper, scopeReference, key, state) = construction.pointee.fields
             super.init()
             return
         }
         if let context {
             scopeReference = context.scopeForInsertion(of: entity).retain()
             let own = scopeReference._withUnsafeGuaranteedRef { $0.defaults._withUnsafeGuaranteedRef { $0.copy(keepsBase: false) } }
-            (row, owner) = (own.bytes, own)
+            (row, rowKeeper) = (own.bytes, own)
             (key, state) = (context.identityMap.nextTemporaryKey(), [.ownRow, .registered])
             super.init()
             takeClass()
@@ -56,7 +57,7 @@ open class NSManagedObject: NSObject {
         } else {
             entity.prepareForUse()
             let own = entity.shape.defaults.copy(keepsBase: false)
-            (row, owner, scopeReference) = (own.bytes, own, Unmanaged.passRetained(EntityScope.detached(entity)))
+            (row, rowKeeper, scopeReference) = (own.bytes, own, Unmanaged.passRetained(EntityScope.detached(entity)))
             (key, state) = (IdentityMap.temporaryKeyOfUninserted(), [.ownRow, .detached])
             super.init()
             takeClass()

@@ -2,7 +2,7 @@
 // NB: not checked for exclusive access: it belongs to an object, which is confined to its context's queue, and no access spans a call to
 // user code.
 final class ObjectExtras {
-    /// What the object's `owner` would be without this: a `RowBatch` or an `OwnRow`.
+    /// What the object's `rowKeeper` would be without this: a `RowBatch` or an `OwnRow`.
     @exclusivity(unchecked) var rowOwner: AnyObject
     @exclusivity(unchecked) var objectID: NSManagedObjectID?
     /// The first of the to-many relationships that have been touched, in the order of their indexes: few, so that they are a chain.

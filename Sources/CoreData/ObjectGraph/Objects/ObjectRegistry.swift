@@ -9,11 +9,12 @@ final class ObjectRegistry: @unchecked Sendable {
     private let mutex = Mutex()
     // Zeroed by the context's deinit before its memory goes; read on the context's queue only, while the context is alive.
     nonisolated(unsafe) private(set) unowned(unsafe) var context: NSManagedObjectContext?
-    /// By store number, then by root entity.
+    /// By store number, then by root entity. Changed under the mutex too, for whoever asks from elsewhere.
     @exclusivity(unchecked) private var tables: [[IdentityTable?]] = []
     /// By store number, then by entity.
     @exclusivity(unchecked) private var scopes: [[EntityScope?]] = []
     private let entityCount: Int
+    private let model: NSManagedObjectModel
     /// Objects for IDs that mean nothing in the context.
     private var foreignObjects: IdentityTable?
     /// Whether any of the context's objects may refer to others.
@@ -23,6 +24,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
     init(context: NSManagedObjectContext, model: NSManagedObjectModel) {
         self.context = context
+        self.model = model
         entityCount = model.entitiesInIndexOrder.count
     }
 
@@ -38,7 +40,7 @@ final class ObjectRegistry: @unchecked Sendable {
         if row < scopes.count, let scope = scopes[row][column] { return scope }
         while scopes.count <= row {
             scopes.append(Array(repeating: nil, count: entityCount))
-            tables.append(Array(repeating: nil, count: entityCount))
+            mutex.withLock { tables.append(Array(repeating: nil, count: entityCount)) }
         }
         let scope = EntityScope(
             registry: self,
@@ -57,7 +59,7 @@ final class ObjectRegistry: @unchecked Sendable {
     private func table(_ store: Int, root: Int) -> IdentityTable {
         if let table = tables[store][root] { return table }
         let table = IdentityTable(mutex: mutex, unsaved: store == 0 ? nil : self.table(0, root: root))
-        tables[store][root] = table
+        mutex.withLock { tables[store][root] = table }
         return table
     }
 
@@ -95,6 +97,18 @@ final class ObjectRegistry: @unchecked Sendable {
         return tables[store][root]?.object(key)
     }
 
+    /// Whether there may be an object of any of the references. May be asked for anywhere.
+    func mayHold(anyOf references: [RowReference]) -> Bool {
+        mutex.withLock {
+            references.contains { reference in
+                guard reference.key > 0, Int(reference.store) < tables.count else { return reference.key <= 0 }
+                let root = model.entitiesInIndexOrder[Int(reference.entity)].rootEntity.index
+                // One with a temporary key may be about to get the permanent one.
+                return tables[0][root]?.listsTemporary == true || tables[Int(reference.store)][root]?.lists(reference.key) == true
+            }
+        }
+    }
+
     /// The live object for an ID that means nothing in the context.
     func foreignObject(_ key: Int64) -> NSManagedObject? { foreignObjects?.object(key) }
 
@@ -110,5 +124,8 @@ final class ObjectRegistry: @unchecked Sendable {
     var objects: [NSManagedObject] { tables.joined().compactMap { $0 }.flatMap(\.objects) + (foreignObjects?.objects ?? []) }
 
     /// Ends the circle of scopes and registry; called when the context is gone.
-    func dissolve() { (scopes, tables) = ([], []) }
+    func dissolve() {
+        scopes = []
+        mutex.withLock { tables = [] }
+    }
 }

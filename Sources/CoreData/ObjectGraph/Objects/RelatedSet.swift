@@ -115,14 +115,8 @@ extension NSManagedObject {
     /// - Complexity: O(1); one statement where the relationship has not been read yet.
     @_disfavoredOverload
     public final subscript<Target: NSManagedObject>(relationship: ToMany<Target>) -> RelatedSet<Target> {
-        get { RelatedSet(currentMembers(toManyIndex(relationship.name))) }
-        set { setMembers(newValue.objects, of: toManyIndex(relationship.name)) }
-        _modify {
-            let index = toManyIndex(relationship.name)
-            var members = RelatedSet<Target>(RelationshipAccess(self, index))
-            weak let access = members.access
-            defer { endAccess(&members, { access }, index) }
-            yield &members
-        }
+        get { self[members: toManyIndex(relationship.name)] }
+        set { self[members: toManyIndex(relationship.name)] = newValue }
+        _modify { yield &self[members: toManyIndex(relationship.name)] }
     }
 }

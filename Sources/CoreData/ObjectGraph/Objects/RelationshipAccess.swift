@@ -18,6 +18,7 @@ final class RelationshipAccess {
 /// A collection that can be bound to a relationship.
 protocol RelatedCollection {
     init(_ access: RelationshipAccess)
+    init(_ list: MemberList)
     init()
     var access: RelationshipAccess? { get }
     var objects: [NSManagedObject] { get }
@@ -26,8 +27,20 @@ protocol RelatedCollection {
 extension NSManagedObject {
     final func currentMembers(_ index: Int) -> MemberList { realizedContents(index).members ?? MemberList() }
 
+    /// The members of a to-many relationship, by its index; changed in place, they change one by one.
+    final subscript<Members: RelatedCollection>(members index: Int) -> Members {
+        get { Members(currentMembers(index)) }
+        set { setMembers(newValue.objects, of: index) }
+        _modify {
+            var members = Members(RelationshipAccess(self, index))
+            weak let access = members.access
+            defer { endAccess(&members, { access }, index) }
+            yield &members
+        }
+    }
+
     /// Ends a change in place: what was not changed at once is now, and copies keep what they had.
-    final func endAccess<Members: RelatedCollection>(_ members: inout Members, _ access: () -> RelationshipAccess?, _ index: Int) {
+    private func endAccess<Members: RelatedCollection>(_ members: inout Members, _ access: () -> RelationshipAccess?, _ index: Int) {
         let isOurs = members.access.map { $0 === access() } ?? false
         if !isOurs {
             access()?.snapshot = currentMembers(index)

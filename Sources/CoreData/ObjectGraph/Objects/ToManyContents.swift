@@ -18,8 +18,6 @@ final class ToManyContents {
     /// Whether the members but for those added since are in the store at the positions of a new list: most are, and the positions need not
     /// be kept.
     @exclusivity(unchecked) private var hasPositionsOfNewList = false
-    /// Whether the save under way puts them there.
-    @exclusivity(unchecked) private var willHavePositionsOfNewList = false
     private let isOrdered: Bool
 
     init(_ index: Int, ownerIsNew: Bool, isOrdered: Bool) {
@@ -58,7 +56,6 @@ final class ToManyContents {
 extension ToManyContents {
     /// Adds a member at the end; false where it is known to be in already.
     @discardableResult func add(_ object: NSManagedObject) -> Bool {
-        willHavePositionsOfNewList = false
         if members?.append(object) == false { return false }
         noteAddition(of: object)
         if let uncommon {
@@ -165,7 +162,7 @@ extension ToManyContents {
         guard !ownerIsNew, let known = members else { return }
         if isReordered { madeUncommon.order = known.array }
         members = nil
-        (hasPositionsOfNewList, willHavePositionsOfNewList) = (false, false)
+        hasPositionsOfNewList = false
         guard let uncommon else { return }
         uncommon.positions = nil
         uncommon.mirror?.membersAreUnknown()
@@ -175,7 +172,7 @@ extension ToManyContents {
     func realize(_ stored: [NSManagedObject], at positions: [Int64?] = []) {
         let known = MemberList(stored)
         members = MemberList(stored.filter { !removed.contains($0) } + added.array)
-        (hasPositionsOfNewList, willHavePositionsOfNewList) = (false, false)
+        hasPositionsOfNewList = false
         if positions.contains(where: { $0 != nil }) {
             madeUncommon.positions = OrderPositions(of: stored, at: positions, added: added)
         } else {
@@ -209,7 +206,6 @@ extension ToManyContents {
 
     /// The difference is in the store now.
     func didSave() {
-        if willHavePositionsOfNewList { (hasPositionsOfNewList, willHavePositionsOfNewList) = (true, false) }
         if let uncommon {
             let isRenewed = hasPositionsOfNewList || (hasChanges && uncommon.positions?.didSave(without: uncommon.removed) == false)
             if isRenewed { uncommon.positions = nil }
@@ -222,23 +218,44 @@ extension ToManyContents {
 
 /// Positions in the store.
 extension ToManyContents {
-    /// Calls `body` with the members that the save under way must give a position, and others that need none but have moved with them.
+    /// What a save is about to know of the positions.
+    enum NewPositions {
+        /// Those of a new list.
+        case ofNewList
+        case some(AssignedPositions)
+        /// Nothing else than before.
+        case unchanged
+    }
+
+    /// Calls `body` with the members that a save must give a position, and others that need none but have moved with them.
     ///
     /// - Complexity: O(n) for a list that is new, or was put in another order as a whole; else O(m log m), m the number of members that
     ///   were put in or moved.
     ///
     /// - Parameter body: with a member, its position, and whether the store has it there already. It must not use these contents.
-    func assignPositions(_ body: (NSManagedObject, Int64, Bool) -> Void) {
-        guard let members else { return }
+    /// - Returns: for `note(_:)`, once these are in the store.
+    func newPositions(_ body: (NSManagedObject, Int64, Bool) -> Void) -> NewPositions {
+        guard let members else { return .unchanged }
         if hasPositionsOfNewList {
             // Only appended to since, or the positions would be kept one by one.
             number(added, from: members.count - added.count, body)
-        } else if uncommon?.positions != nil {
-            uncommon?.positions?.assign(to: members, body)
-        } else {
+            return .unchanged
+        }
+        guard let known = uncommon?.positions else {
             number(members, from: 0, body)
-            // Known only once they are written: this save may fail, or need another round.
-            willHavePositionsOfNewList = true
+            return .ofNewList
+        }
+        let assigned = AssignedPositions(to: members, after: known)
+        assigned.forEach { body($0, $1, known.saved[$0] == $1) }
+        return .some(assigned)
+    }
+
+    /// A save has given these positions; `didSave()` follows.
+    func note(_ new: NewPositions) {
+        switch new {
+        case .ofNewList: hasPositionsOfNewList = true
+        case .some(let assigned): uncommon?.positions?.note(assigned)
+        case .unchanged: break
         }
     }
 
@@ -252,7 +269,6 @@ extension ToManyContents {
 
     /// The members are about to be others than those that the positions follow from.
     @inline(__always) private func keepPositions() {
-        willHavePositionsOfNewList = false
         if hasPositionsOfNewList { makePositions() }
     }
 

@@ -83,6 +83,9 @@ final class ContextQueue: @unchecked Sendable {
         set { lent.store(newValue, ordering: .releasing) }
     }
 
+    /// Whether nobody is on the queue, and nothing waits for it. Whoever comes later sees what the caller has done before.
+    var isIdle: Bool { !isMain && word.load(ordering: .sequentiallyConsistent) == 0 }
+
     /// From now on there are child contexts.
     func admitGuests() { WaitGraph.mutex.withLock { if guests == nil { guests = ContextQueue(.own) } } }
 

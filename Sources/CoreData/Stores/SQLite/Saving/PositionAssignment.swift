@@ -1,10 +1,14 @@
 import SQLiteDriver
 
-/// Gives rows their positions at the end of ordered relationships during one save, and can revert that.
+/// Gives rows their positions in ordered relationships during one save, and can revert that.
 final class PositionAssignment {
     private let connection: Connection
     /// The rows that got a position, and the slot of it.
     private var assigned: [(row: OwnRow, slot: Int)] = []
+    /// The positions that were found by others.
+    private var put: [ChangeSet.RowPositions] = []
+    /// What they replace, in the few rows that had a position.
+    private var replaced: [(row: OwnRow, slot: Int, position: SlotValue)] = []
 
     init(_ connection: Connection) { self.connection = connection }
 
@@ -23,7 +27,21 @@ final class PositionAssignment {
         }
     }
 
+    func put(_ positions: ChangeSet.RowPositions) {
+        put.append(positions)
+        OwnRow.placing.withLock {
+            for (row, position) in positions.rows {
+                if !row.isNull(positions.slot) { replaced.append((row.own, positions.slot, row.value(positions.slot))) }
+                row.withOwn { $0.store(.integer(position), at: positions.slot) }
+            }
+        }
+    }
+
     func revert() {
-        OwnRow.placing.withLock { for (row, slot) in assigned { row.store(.null, at: slot) } }
+        OwnRow.placing.withLock {
+            for (row, slot) in assigned { row.store(.null, at: slot) }
+            for positions in put { for (row, _) in positions.rows { row.own.store(.null, at: positions.slot) } }
+            for (row, slot, position) in replaced { row.store(position, at: slot) }
+        }
     }
 }

@@ -36,6 +36,7 @@ final class SaveRun {
         keys = try KeyReservation(store: store, connection: connection).keys(for: changes)
         let conflicts = ConflictDetection(store, connection)
         try writeDeletes(conflicts)
+        for change in changes.rowPositions { positions.put(change) }
         try assignAppended()
         let writer = StatementWriter(schema: store.schema, store: store.number, resolve: resolve)
         try writeUpdates(writer, conflicts)

@@ -4,6 +4,7 @@ struct StoreChanges {
     var groups: [(index: Int, group: ChangeSet.Group)] = []
     var links: [ChangeSet.LinkChange] = []
     var positions: [ChangeSet.PositionChange] = []
+    var rowPositions: [ChangeSet.RowPositions] = []
     var appends: [ChangeSet.Append] = []
 
     /// Whether any row of these can hold a reference: only then must temporary keys be found again.
