@@ -54,6 +54,8 @@ struct MergeResolution {
     private func resolveDeletion(_ current: Row, _ context: NSManagedObjectContext) {
         if !objectWins { context.tracker.forget(object) }
         context.update(object, to: current, keeping: SlotMask(), .mergePolicy)
+        // What others have put into its relationships meanwhile: its delete rules have not seen that.
+        if objectWins { context.propagateAgain(object) }
     }
 }
 
