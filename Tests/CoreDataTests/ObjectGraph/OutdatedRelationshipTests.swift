@@ -109,6 +109,26 @@ struct OutdatedRelationshipTests {
         #expect(try library.sql("SELECT (SELECT COUNT(*) FROM ZBOOK) + (SELECT COUNT(*) FROM ZCHAPTER)") == "0")
     }
 
+    @Test(
+        "go with an object that a child deletes, though the child has saved the object's newest row and does not know them",
+        arguments: [false, true]
+    )
+    func addedAbove(isRefreshed: Bool) throws {
+        let layers = Layers(library)
+        let book = layers.book("T", in: layers.main)
+        try layers.saveAll()
+        let theirs = layers.worker.own(book)
+        #expect(theirs.chapters.isEmpty)
+        theirs.pages = 1
+        try layers.worker.save()
+        chapter("new", book, in: layers.main)
+        try layers.saveAll()
+        if isRefreshed { for context in [layers.main, layers.root] { context.refreshAllObjects() } }
+        layers.worker.delete(theirs)
+        try layers.saveAll()
+        #expect(try library.sql("SELECT (SELECT COUNT(*) FROM ZBOOK) + (SELECT COUNT(*) FROM ZCHAPTER)") == "0")
+    }
+
     @Test("do not get positions that were meant for a save which failed")
     func positions() throws {
         let book = try library.savedBook()
