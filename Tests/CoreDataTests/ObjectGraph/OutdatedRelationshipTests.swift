@@ -44,6 +44,59 @@ struct OutdatedRelationshipTests {
         #expect(try library.sql("SELECT COUNT(DISTINCT Z_FOK_BOOK) FROM ZCHAPTER") == "2")
     }
 
+    @Test("are a conflict for a delete, whoever else of the coordinator's contexts knows the row", arguments: [false, true])
+    func deletedBeside(isKept: Bool) throws {
+        let book = try library.savedBook()
+        let (sibling, third) = (library.newContext(), library.newContext())
+        let (theirs, changed) = (sibling.own(book), third.own(book))
+        #expect(theirs.chapters.isEmpty && changed.title == "T")
+        if !isKept { context.reset() }
+        chapter("new", changed, in: third)
+        try third.save()
+        sibling.delete(theirs)
+        #expect(conflicting(sibling) == [theirs])
+        #expect(try library.sql("SELECT COUNT(*) FROM ZCHAPTER JOIN ZBOOK ON ZBOOK.Z_PK = ZBOOK") == "1")
+    }
+
+    @Test(
+        "go with an object whose delete wins over them",
+        arguments: [NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType],
+        [false, true]
+    )
+    func deleteThatWins(policy: NSMergePolicyType, isSibling: Bool) throws {
+        let book = try library.savedBook()
+        let rival = isSibling ? library.newContext() : other
+        let theirs = rival.own(book)
+        #expect(theirs.chapters.isEmpty && theirs.tags.isEmpty)
+        chapter("new", book, in: context)
+        book.tags.insert(Tag(context: context))
+        try context.save()
+        rival.mergePolicy = NSMergePolicy(merge: policy)
+        rival.delete(theirs)
+        try rival.save()
+        #expect(try library.sql("SELECT (SELECT COUNT(*) FROM ZBOOK) + (SELECT COUNT(*) FROM ZCHAPTER), COUNT(*) FROM ZTAG") == "0|1")
+        #expect(try rival.all(Tag.self, "Tag").allSatisfy(\.books.isEmpty))
+    }
+
+    @Test("do not get positions that somebody else has by now, where a policy drops what was done here to their order")
+    func droppedOrder() throws {
+        let book = try library.savedBook()
+        for heading in ["a", "b", "c"] { chapter(heading, book, in: context) }
+        try context.save()
+        other.mergePolicy = NSMergePolicy.rollback
+        let theirs = other.own(book)
+        let added = Chapter(context: other)
+        added.heading = "d"
+        theirs.chapters.insert(added, at: 0)
+        book.chapters.swapAt(0, 2)
+        try context.save()
+        try other.save()
+        #expect(try library.sql("SELECT COUNT(DISTINCT Z_FOK_BOOK) FROM ZCHAPTER WHERE ZBOOK IS NOT NULL") == "4")
+        #expect(
+            try other.own(book).chapters.map(\.heading) == (library.separateContext().all(Book.self, "Book").first?.chapters.map(\.heading))
+        )
+    }
+
     @Test("are no conflict in a child whose own saves have changed them, when it deletes the object")
     func child() throws {
         let layers = Layers(library)
@@ -52,6 +105,26 @@ struct OutdatedRelationshipTests {
         chapter("first", book, in: layers.worker)
         try layers.saveAll()
         layers.worker.delete(book)
+        try layers.saveAll()
+        #expect(try library.sql("SELECT (SELECT COUNT(*) FROM ZBOOK) + (SELECT COUNT(*) FROM ZCHAPTER)") == "0")
+    }
+
+    @Test(
+        "go with an object that a child deletes, though the child has saved the object's newest row and does not know them",
+        arguments: [false, true]
+    )
+    func addedAbove(isRefreshed: Bool) throws {
+        let layers = Layers(library)
+        let book = layers.book("T", in: layers.main)
+        try layers.saveAll()
+        let theirs = layers.worker.own(book)
+        #expect(theirs.chapters.isEmpty)
+        theirs.pages = 1
+        try layers.worker.save()
+        chapter("new", book, in: layers.main)
+        try layers.saveAll()
+        if isRefreshed { for context in [layers.main, layers.root] { context.refreshAllObjects() } }
+        layers.worker.delete(theirs)
         try layers.saveAll()
         #expect(try library.sql("SELECT (SELECT COUNT(*) FROM ZBOOK) + (SELECT COUNT(*) FROM ZCHAPTER)") == "0")
     }

@@ -261,8 +261,8 @@ extension ChangeReception {
         owner.noteToManyChange(index)
     }
 
-    /// The child has carried the delete along the relationships that it knew; here, what only this context knows follows. Where the object
-    /// was saved anew since the child read it, others may refer to it whom nobody asked: the topmost context looks.
+    /// The child has carried the delete along the relationships that it knew; here, what only this context knows follows. Others may have related
+    /// something to the object whom nobody asked, also where its row is the one that the child has read: the topmost context looks.
     private func take(_ delete: ChangeSet.Delete, _ group: ChangeSet.Group) {
         let reference = reference(delete.key, group)
         // Neither a store nor this context has it.
@@ -276,11 +276,10 @@ extension ChangeReception {
         if let base = delete.base { prepare(object, base, changing: nil) }
         if object.isFault, !object.state.contains(.rowless) { object.fire() }
         context.vanish(object, .delete)
-        let isBehind = isBehind(delete.base, object)
-        if isBehind, context.parentSource.isStoreSide { return }
+        if context.parentSource.isStoreSide { return }
         DeletePropagation(context: context).runWithoutReading(object)
         // So that the contexts above learn what the delete was based on.
-        if isBehind, let base = delete.base { context.adopt(base, object) }
+        if isBehind(delete.base, object), let base = delete.base { context.adopt(base, object) }
     }
 
     private func isBehind(_ base: Row?, _ object: NSManagedObject) -> Bool {

@@ -76,7 +76,11 @@ extension NSManagedObject {
     /// Gives up what is to be saved of the to-many relationships, on both sides; a to-one at the other side is that object's own.
     final func dropToManyEdits() {
         forEachChangedToMany { index, contents in
-            guard let back = scope.shape.toManys[index].inverse?.toManyIndex else { return }
+            guard let inverse = scope.shape.toManys[index].inverse else { return }
+            guard let back = inverse.toManyIndex else {
+                for member in contents.added.array { member.forgetPosition(along: inverse) }
+                return
+            }
             for member in contents.added.array + contents.removed.array { member.existingContents(back)?.dropEdit(of: self) }
         }
         existingExtras?.forgetObjects()
@@ -92,6 +96,15 @@ extension NSManagedObject {
                 context.registeredObject(for: reference)?.existingContents(index)?.dropEdit(of: self)
             }
         }
+    }
+
+    /// Gives up the position that a save which failed has given the object: it was one among members that are others by now.
+    private func forgetPosition(along inverse: NSRelationshipDescription) {
+        guard case .toOne(let slot, _)? = scope.shape.places[inverse.name], let position = scope.shape.positionSlots[slot],
+            state.contains(.ownRow), isChanged(position), !EntityLayout.isNull(row, position)
+        else { return }
+        if state.contains(.sharedRow) { takeOwnRow() }
+        own.storeNull(at: position)
     }
 
     final func removeMember(_ object: NSManagedObject, from index: Int) {
