@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A save that gives out keys changes what the file holds and what the keys mean; readers who look at both use `consistently`.
 final class ForwardingTable: Sendable {
-    private let keys = Lock(KeyForwarding())
+    private let keys = Lock(Keys())
     private let recorded = Atomic(0)
     /// Odd while a commit is under way whose keys are not recorded yet.
     private let publications = Atomic(0)
@@ -15,21 +15,54 @@ final class ForwardingTable: Sendable {
     /// Objects under permanent keys whose saves have gone back.
     private let droppedReferences = Lock(Set<RowReference>())
 
+    typealias Forwarding = (temporary: Int64, permanent: RowReference)
+
+    private struct Keys {
+        var forwarding = KeyForwarding()
+        /// The latest, for those who follow.
+        var latest: ContiguousArray<Forwarding> = []
+        /// How many were recorded before them.
+        var earlier = 0
+
+        private static let limit = 4096
+
+        mutating func record(_ forwardings: [Forwarding]) {
+            for (temporary, permanent) in forwardings { forwarding.insert(permanent, for: temporary) }
+            if latest.count + forwardings.count > Self.limit { forgetLatest() }
+            if forwardings.count > Self.limit { earlier += forwardings.count } else { latest += forwardings }
+        }
+
+        mutating func forgetLatest() { (earlier, latest) = (earlier + latest.count, []) }
+    }
+
     /// Grows with every key recorded.
     var generation: Int { recorded.load(ordering: .acquiring) }
 
     /// The permanent identity of a temporary key, once there is one.
-    subscript(_ temporary: Int64) -> RowReference? { keys.withLock { $0[temporary] } }
+    subscript(_ temporary: Int64) -> RowReference? { keys.withLock { $0.forwarding[temporary] } }
 
-    func record(_ forwardings: [(temporary: Int64, permanent: RowReference)]) {
+    func record(_ forwardings: [Forwarding]) {
         guard !forwardings.isEmpty else { return }
-        keys.withLock { for (temporary, permanent) in forwardings { $0.insert(permanent, for: temporary) } }
-        recorded.add(1, ordering: .releasing)
+        keys.withLock { keys in
+            keys.record(forwardings)
+            recorded.add(forwardings.count, ordering: .releasing)
+        }
+    }
+
+    /// What was recorded since the table was of a generation, and which generation it is of now; nil where that is too much to say.
+    func recorded(since generation: Int) -> (forwardings: ContiguousArray<Forwarding>.SubSequence?, generation: Int) {
+        keys.withLock { keys in
+            let known = generation - keys.earlier
+            return (known < 0 ? nil : keys.latest[known...], keys.earlier + keys.latest.count)
+        }
     }
 
     /// Nobody knows any of the keys.
     func removeAll() {
-        keys.withLock { if !$0.isEmpty { $0 = KeyForwarding() } }
+        keys.withLock { keys in
+            if !keys.forwarding.isEmpty { keys.forwarding = KeyForwarding() }
+            keys.forgetLatest()
+        }
     }
 
     /// Whether a context of the tree may have dropped an object that a child takes for saved.

@@ -63,6 +63,8 @@ extension NSManagedObjectContext {
         if object.isFault { object.fire() }
         if !object.state.contains(.ownRow) || object.state.contains(.sharedRow) { object.takeOwnRow() }
         object.own.base = nil
+        // Who has read the row that is gone looks for the new one.
+        parentSource.forgetRows([object.rowReference])
         tracker.forget(object)
         tracker.noteInsertion(of: object)
     }

@@ -13,6 +13,7 @@ extension NSManagedObjectContext {
             }
         }
         guard tracker.hasNews else { return }
+        if isSaving, tracker.hasTouched { latestSave?.noteChanged(tracker.touched) }
         announce(tracker.endEvent())
     }
 

@@ -16,8 +16,10 @@ extension NSManagedObject {
     }
 
     final func setTransient(_ value: Any?, _ key: String) {
+        let extras = extras
+        // What comes in with the other values is no change.
+        if !state.contains(.loading), extras.transientsBefore[key] == nil { extras.transientsBefore[key] = .some(extras.transients[key]) }
         extras.transients[key] = value ?? NSNull()
-        extras.changedTransients.insert(key)
     }
 }
 

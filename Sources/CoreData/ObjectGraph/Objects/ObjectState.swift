@@ -48,6 +48,8 @@
     /// A save was refused because others have changed its row: its changes stay measured against the row that they were made on, until it is
     /// refreshed.
     static let outdated = Self(rawValue: 1 << 22)
+    /// `prepareForDeletion` is being called.
+    static let beingDeleted = Self(rawValue: 1 << 27)
 
     /// The next save has something to do.
     static let pending: Self = [.inserted, .updated, .deleted]
