@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A save that gives out keys changes what the file holds and what the keys mean; readers who look at both use `consistently`.
 final class ForwardingTable: Sendable {
-    private let keys = Lock(KeyForwarding())
+    private let keys = Lock(Keys())
     /// What has to stay in the table.
     let names = TemporaryNames()
     /// From how many keys on it is worth looking for some that nobody names.
@@ -21,23 +21,56 @@ final class ForwardingTable: Sendable {
     /// Objects under permanent keys whose saves have gone back.
     private let droppedReferences = Lock(Set<RowReference>())
 
+    typealias Forwarding = (temporary: Int64, permanent: RowReference)
+
+    private struct Keys {
+        var forwarding = KeyForwarding()
+        /// The latest, for those who follow.
+        var latest: ContiguousArray<Forwarding> = []
+        /// How many were recorded before them.
+        var earlier = 0
+
+        private static let limit = 4096
+
+        mutating func record(_ forwardings: [Forwarding]) {
+            for (temporary, permanent) in forwardings { forwarding.insert(permanent, for: temporary) }
+            if latest.count + forwardings.count > Self.limit { forgetLatest() }
+            if forwardings.count > Self.limit { earlier += forwardings.count } else { latest += forwardings }
+        }
+
+        mutating func forgetLatest() { (earlier, latest) = (earlier + latest.count, []) }
+    }
+
     /// Grows with every key recorded.
     var generation: Int { recorded.load(ordering: .acquiring) }
 
     /// The permanent identity of a temporary key, once there is one.
-    subscript(_ temporary: Int64) -> RowReference? { keys.withLock { $0[temporary] } }
+    subscript(_ temporary: Int64) -> RowReference? { keys.withLock { $0.forwarding[temporary] } }
 
-    func record(_ forwardings: [(temporary: Int64, permanent: RowReference)]) {
+    func record(_ forwardings: [Forwarding]) {
         guard !forwardings.isEmpty else { return }
-        keys.withLock { for (temporary, permanent) in forwardings { $0.insert(permanent, for: temporary) } }
-        recorded.add(1, ordering: .releasing)
+        keys.withLock { keys in
+            keys.record(forwardings)
+            recorded.add(forwardings.count, ordering: .releasing)
+        }
     }
 
-    var count: Int { keys.withLock { $0.count } }
+    /// What was recorded since the table was of a generation, and which generation it is of now; nil where that is too much to say.
+    func recorded(since generation: Int) -> (forwardings: ContiguousArray<Forwarding>.SubSequence?, generation: Int) {
+        keys.withLock { keys in
+            let known = generation - keys.earlier
+            return (known < 0 ? nil : keys.latest[known...], keys.earlier + keys.latest.count)
+        }
+    }
+
+    var count: Int { keys.withLock { $0.forwarding.count } }
 
     /// Nobody knows any of the keys.
     func removeAll() {
-        keys.withLock { if !$0.isEmpty { $0 = KeyForwarding() } }
+        keys.withLock { keys in
+            if !keys.forwarding.isEmpty { keys.forwarding = KeyForwarding() }
+            keys.forgetLatest()
+        }
     }
 
     /// Drops the keys that no context names any more, once there are many.
@@ -50,9 +83,9 @@ final class ForwardingTable: Sendable {
         if hasReplacements.load(ordering: .acquiring) { replacements.withLock { $0.update(newest) } }
         let remaining = names.withAll { named in
             keys.withLock { keys in
-                let kept = keys.filter(named.contains)
+                let kept = keys.forwarding.filter(named.contains)
                 // Where most of them stay, they stay where they are found fastest.
-                if kept.count <= keys.count / 2 { keys = kept }
+                if kept.count <= keys.forwarding.count / 2 { keys.forwarding = kept }
                 return kept.count
             }
         }

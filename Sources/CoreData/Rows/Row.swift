@@ -38,6 +38,11 @@ struct Row: @unchecked Sendable {
     var key: Int64 { EntityLayout.key(bytes) }
     var version: Int32 { EntityLayout.version(bytes) }
 
+    /// Where the row is listed; nil where no store has it.
+    @inline(__always) var listing: RowCache.Listing? {
+        isOwn ? withOwn { $0.withUnsafeMutablePointerToHeader { $0.pointee.listing } } : withBatch { $0.listing }
+    }
+
     /// Whether both are the same row, not merely equal ones.
     static func === (left: Row, right: Row) -> Bool { left.bytes == right.bytes }
     static func !== (left: Row, right: Row) -> Bool { left.bytes != right.bytes }

@@ -18,7 +18,7 @@ final class RowBatch: @unchecked Sendable {
     private var arenaCapacity: Int
     @exclusivity(unchecked) private var large: [LargeValue] = []
     /// Where the rows are listed while the batch lives.
-    var listing: RowCache.Listing?
+    @exclusivity(unchecked) var listing: RowCache.Listing?
 
     private final class LargeValue {
         let bytes: UnsafeMutableRawBufferPointer

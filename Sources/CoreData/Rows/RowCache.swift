@@ -13,12 +13,22 @@ final class RowCache: @unchecked Sendable {
         let root: Int32
         /// When the store had the row: as of then, an earlier read says nothing about it.
         fileprivate(set) var moment: UInt32
+        /// The latest write below the root entity that the cache had seen.
+        let write: Int32
 
         fileprivate init(_ cache: RowCache, _ root: Int, _ moment: UInt32) {
             self.cache = Unmanaged.passUnretained(cache)
             self.root = Int32(root)
             self.moment = moment
+            write = cache.latestWrite(root)
         }
+
+        /// The latest write that the cache has seen by now.
+        @inline(__always) var latestWrite: Int32 { cache._withUnsafeGuaranteedRef { $0.latestWrite(Int(root)) } }
+        /// Whether rows were written since. Where none were, what is listed is still the newest.
+        @inline(__always) var isBehind: Bool { latestWrite != write }
+        /// The newest known row of a key.
+        func newestRow(_ key: Int64) -> Row? { cache._withUnsafeGuaranteedRef { $0.row(root: Int(root), key: key) } }
 
         /// Takes a dying batch out of the tables.
         func withdraw(_ batch: RowBatch) { cache.takeUnretainedValue().withdraw(batch, root: Int(root)) }
@@ -36,15 +46,32 @@ final class RowCache: @unchecked Sendable {
     @exclusivity(unchecked) private var recent: [RowBatch?] = []
     @exclusivity(unchecked) private var recentStart = 0
     @exclusivity(unchecked) private var recentBytes = 0
+    // The number of the latest write that replaced or removed rows, by root entity: written under the mutex, read by everybody who fires a
+    // fault. A pointer, because Swift has no arrays of atomics. The deinit gives it back.
+    private let writes: UnsafeMutablePointer<Int32>
+    /// No two writes have one number, whichever cache and entity they concern.
+    private static let writeNumbers = Atomic<Int32>(0)
 
     private let latestMoment = Atomic<UInt32>(0)
 
     /// The next moment: a read begins, or the rows of a save are in the store.
     func nextMoment() -> UInt32 { latestMoment.wrappingAdd(1, ordering: .relaxed).newValue }
 
-    init(entityCount: Int) { tables = Array(repeating: nil, count: entityCount) }
+    init(entityCount: Int) {
+        tables = Array(repeating: nil, count: entityCount)
+        writes = .allocate(capacity: max(entityCount, 1))
+        writes.initialize(repeating: 0, count: max(entityCount, 1))
+    }
 
-    deinit { tables.forEach { $0?.deallocate() } }
+    deinit {
+        tables.forEach { $0?.deallocate() }
+        writes.deallocate()
+    }
+
+    @inline(__always) fileprivate func latestWrite(_ root: Int) -> Int32 { cd_loadRelaxed(writes + root) }
+
+    /// Rows of the root entity are about to be others: whoever holds one looks for a newer one before it is used.
+    private func noteWrite(_ root: Int) { cd_storeRelaxed(writes + root, Self.writeNumbers.wrappingAdd(1, ordering: .relaxed).newValue) }
 
     /// The newest known row of a key, if anybody uses it.
     func row(root: Int, key: Int64) -> Row? {
@@ -86,7 +113,6 @@ final class RowCache: @unchecked Sendable {
     ///
     /// NB: what is read later counts, though its version is lower: it may have been deleted and written again, or come from a backup.
     func publish(_ batch: RowBatch, root: Int, readAt moment: UInt32) -> [Row?] {
-        batch.listing = Listing(self, root, moment)
         let pointer = Unmanaged.passUnretained(batch).toOpaque()
         var known: [Row?] = []
         // Rows whose last reference is the one taken below must not be released under the lock.
@@ -109,6 +135,8 @@ final class RowCache: @unchecked Sendable {
             }
             tables[root]?.insert(key, pointer)
         }
+        if !released.isEmpty { noteWrite(root) }
+        batch.listing = Listing(self, root, moment)
         mutex.unlock()
         return known
     }
@@ -135,8 +163,10 @@ final class RowCache: @unchecked Sendable {
 
     /// Lists rows that were just updated, in place of those that they were measured against; not those whose version is 0.
     func publish(updates: ContiguousArray<ChangeSet.Update>, versions: ContiguousArray<Int32>, root: Int) {
+        guard !updates.isEmpty else { return }
         let moment = nextMoment()
         mutex.withLock {
+            noteWrite(root)
             for index in updates.indices where versions[index] != 0 {
                 updates[index].row.withOwn { list($0, key: updates[index].key, version: versions[index], root: root, moment) }
             }
@@ -171,13 +201,16 @@ final class RowCache: @unchecked Sendable {
     /// Forgets the row of a key: it was deleted, or is no longer what the store holds.
     func forget(root: Int, key: Int64) {
         mutex.withLock {
+            noteWrite(root)
             if let entry = tables[root]?.find(key) { tables[root]?.remove(key, ifValue: entry) }
         }
     }
 
     /// Forgets the rows that were deleted.
     func forget(root: Int, deletes: ContiguousArray<ChangeSet.Delete>) {
+        guard !deletes.isEmpty else { return }
         mutex.withLock {
+            noteWrite(root)
             for index in deletes.indices {
                 let key = deletes[index].key
                 if let entry = tables[root]?.find(key) { tables[root]?.remove(key, ifValue: entry) }
@@ -192,6 +225,7 @@ final class RowCache: @unchecked Sendable {
             swap(&dropped, &recent)
             (recentStart, recentBytes) = (0, 0)
             for index in tables.indices where tables[index] != nil {
+                noteWrite(index)
                 tables[index]?.deallocate()
                 tables[index] = nil
             }

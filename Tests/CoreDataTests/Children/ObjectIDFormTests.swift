@@ -57,6 +57,25 @@ struct ObjectIDFormTests {
         #expect(layers.worker.object(with: temporary) === tag)
     }
 
+    @Test("leads to the object where thousands become permanent one by one, in time that grows with their number", .timeLimit(.minutes(1)))
+    func oneByOne() throws {
+        let (context, child) = (layers.root, layers.main)
+        let tags = (0..<12_000).map { _ in Tag(context: context) }
+        let known = child.own(tags[0])
+        for tag in tags {
+            let temporary = tag.objectID
+            try context.obtainPermanentIDs(for: [tag])
+            #expect(tag.objectID == temporary && !tag.objectID.isTemporaryID)
+        }
+        #expect(child.object(with: tags[0].objectID) === known && known.objectID == tags[0].objectID)
+        // * And where few do, one by one, while another context looks.
+        let (first, second) = (Tag(context: context), Tag(context: context))
+        let below = [child.own(first), child.own(second)]
+        try context.obtainPermanentIDs(for: [first])
+        #expect(!below[0].objectID.isTemporaryID && below[1].objectID.isTemporaryID)
+        #expect(child.registeredObject(for: first.objectID) === below[0])
+    }
+
     @Test("is the object's in predicates, saved or not, in every layer")
     func predicates() throws {
         let author = Author(context: layers.worker)

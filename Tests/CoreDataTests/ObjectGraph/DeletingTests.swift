@@ -26,6 +26,33 @@ struct DeletingTests {
         #expect(try library.sql("SELECT (SELECT COUNT(*) FROM ZBOOK), (SELECT COUNT(*) FROM ZTAG)") == "0|1")
     }
 
+    @Test("leaves an object that can be asked for everything: it has what was last known, and what it is set to concerns nobody")
+    func afterwards() throws {
+        let (author, book, tag) = (Author(context: context), Book(context: context), Tag(context: context))
+        (book.title, book.author, book.tags) = ("T", author, [tag])
+        try context.save()
+        let other = library.newContext()
+        let read = other.own(book)
+        #expect(read.title == "T")
+        other.delete(read)
+        try other.save()
+        #expect(read.managedObjectContext == nil && read.title == "T" && read.tags.isEmpty && read.chapters.isEmpty)
+        // => Its author is in nobody's use, so that it is not known; where it is, it is.
+        #expect(read.author == nil && read.value(forKey: "author") == nil && read.primitiveValue(forKey: "author") == nil)
+        let known = other.own(author)
+        #expect(read.author === known && read.objectIDs(forRelationshipNamed: "author") == [known.objectID])
+        read.author = nil
+        read.title = "another"
+        #expect(!known.hasChanges && !other.hasChanges)
+        // * The same after a rollback, and of a context that is gone.
+        let new = Book(context: other)
+        (new.title, new.author) = ("new", known)
+        other.rollback()
+        #expect(new.title == "new" && new.author === known && new.tags.isEmpty)
+        let orphan = library.newContext().own(tag)
+        #expect(orphan.books.isEmpty && orphan.label == nil)
+    }
+
     @Test("can be taken back before the save, of a saved and of an unsaved object")
     func takenBack() throws {
         let saved = Tag(context: context)

@@ -139,6 +139,53 @@ struct IdentityTests {
         #expect(book == nil)
     }
 
+    @Test("objects that leave a context, in whichever way, keep nobody alive", arguments: Leaving.allCases)
+    func leaving(how: Leaving) throws {
+        weak var tag: Tag?
+        weak var book: Book?
+        weak var friend: Tag?
+        try leave(how, &tag, &book, &friend)
+        #expect(tag == nil && book == nil && friend == nil)
+    }
+
+    enum Leaving: CaseIterable {
+        case rollback, unsavedDelete, savedDelete, mergedDelete, parentsRollback, reset
+    }
+
+    private func leave(_ how: Leaving, _ tag: inout Tag?, _ book: inout Book?, _ friend: inout Tag?) throws {
+        let source = how == .parentsRollback ? Layers.child(of: context, "child") : context
+        let made = (Tag(context: source), Book(context: source), Tag(context: source))
+        made.1.title = "T"
+        made.1.tags = [made.0, made.2]
+        let all = [made.0, made.1, made.2]
+        switch how {
+        case .rollback: context.rollback()
+        case .unsavedDelete:
+            all.forEach(context.delete)
+            context.processPendingChanges()
+        case .savedDelete:
+            try context.save()
+            all.forEach(context.delete)
+            try context.save()
+        case .mergedDelete:
+            try context.save()
+            let other = library.newContext()
+            all.forEach { other.delete(other.object(with: $0.objectID)) }
+            try other.save()
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: all.map(\.objectID)], into: [context])
+            try context.save()
+        case .parentsRollback:
+            try source.save()
+            let above = all.map { context.object(with: $0.objectID) }
+            #expect((above[1] as? Book)?.tags.count == 2)
+            (tag, book, friend) = (above[0] as? Tag, above[1] as? Book, above[2] as? Tag)
+            context.rollback()
+            return
+        case .reset: context.reset()
+        }
+        (tag, book, friend) = made
+    }
+
     @Test("objects may be released on eight threads while the context fetches them again")
     func releasedElsewhere() throws {
         _ = try savedTags(2000)

@@ -102,6 +102,87 @@ struct LifeCycleTests {
         #expect(try stage.sql("SELECT ZNAME, ZSTAMP FROM ZWITNESS") == "awake|99")
     }
 
+    @Test(
+        "is told of each object that is to be saved, also of one that another willSave made before a third one fetched",
+        arguments: [true, false]
+    )
+    func auditing(makesFirst: Bool) throws {
+        log.actions["willSave"] = { [context] object in
+            switch object.name {
+            case "maker":
+                if context.registeredObjects.count < 3 { Witness(context: context).name = "audit" }
+            case "reader": _ = try? context.all(Witness.self, "Witness")
+            default: if object.stamp != 1 { object.stamp = 1 }
+            }
+        }
+        for name in makesFirst ? ["maker", "reader"] : ["reader", "maker"] { Witness(context: context).name = name }
+        try context.save()
+        #expect(try stage.sql("SELECT ZSTAMP FROM ZWITNESS WHERE ZNAME = 'audit'") == "1")
+    }
+
+    @Test("may delete others in prepareForDeletion which delete the first again")
+    func mutualDeletion() throws {
+        let (parent, child) = (Witness(context: context), Witness(context: context))
+        child.parent = parent
+        try context.save()
+        _ = log.take()
+        log.actions["prepareForDeletion"] = { [context] object in
+            #expect(!object.isDeleted)
+            context.delete(object)
+            object.children.forEach(context.delete)
+            object.parent.map(context.delete)
+        }
+        context.delete(parent)
+        #expect(log.take() == ["prepareForDeletion", "prepareForDeletion"])
+        #expect(context.deletedObjects == [parent, child])
+        try context.save()
+        #expect(try stage.sql("SELECT COUNT(*) FROM ZWITNESS") == "0")
+    }
+
+    @Test("may set relationships in awakeFromFetch, which changes nobody else and makes nothing unsaved")
+    func relatingWhenFetched() throws {
+        let (parent, child) = (Witness(context: context), Witness(context: context))
+        (parent.name, child.name) = ("parent", "child")
+        try context.save()
+        let other = try observed()
+        let found = try #require(other.all(Witness.self, "Witness", by: "name").last)
+        #expect(found.name == "parent")
+        log.actions["awakeFromFetch"] = { $0.parent = found }
+        let fetched = try #require(other.all(Witness.self, "Witness", by: "name").first)
+        #expect(fetched.name == "child" && fetched.parent === found)
+        #expect(!other.hasChanges && !found.hasChanges && !fetched.hasChanges && found.children.isEmpty)
+        log.actions["awakeFromFetch"] = { $0.children = [fetched] }
+        other.refresh(found, mergeChanges: false)
+        #expect(found.name == "parent" && !other.hasChanges && fetched.hasChanges == false)
+    }
+
+    @Test("may change others when a rollback sets an object back: that is a change like any other, and later ones are saved too")
+    func changingInRollback() throws {
+        let (parent, child) = (Witness(context: context), Witness(context: context))
+        child.parent = parent
+        try context.save()
+        let rollback = "awake(\(NSSnapshotEventType.rollback.rawValue))"
+        log.actions[rollback] = { $0.children.forEach { $0.stamp = 99 } }
+        for changesBoth in [false, true] {
+            parent.stamp += 1
+            if changesBoth { child.stamp = 1 }
+            context.rollback()
+            #expect(child.stamp == 99 && child.hasChanges && context.updatedObjects == [child])
+            child.name = "\(changesBoth)"
+            try context.save()
+            #expect(try stage.sql("SELECT ZNAME, ZSTAMP FROM ZWITNESS WHERE ZPARENT") == "\(changesBoth)|99")
+            child.stamp = 7
+            try context.save()
+        }
+        // * Or delete: the object, and another.
+        log.actions[rollback] = { [context] in ($0.children + [$0]).forEach(context.delete) }
+        parent.stamp += 1
+        context.rollback()
+        #expect(parent.isDeleted && child.isDeleted)
+        try context.save()
+        #expect(try stage.sql("SELECT COUNT(*) FROM ZWITNESS") == "0")
+    }
+
     @Test("of an object made in no context begins when it is inserted")
     func insertLater() throws {
         let entity = try #require(NSEntityDescription.entity(forEntityName: "Witness", in: context))

@@ -47,6 +47,22 @@ struct OrderedRelationshipTests {
         #expect(try stored() == "cadb")
     }
 
+    @Test("is gone through as it is after a rollback and a refresh, in a live set that somebody has held meanwhile")
+    func heldSet() throws {
+        let book = try saveBook(["a", "b", "c"])
+        let set = book.mutableOrderedSetValue(forKey: "chapters")
+        func iterated() -> String { set.map { ($0 as? Chapter)?.heading ?? "?" }.joined() }
+        set.add(chapter("d"))
+        set.moveObjects(at: IndexSet(integer: 3), to: 0)
+        #expect(iterated() == "dabc")
+        context.rollback()
+        #expect(iterated() == "abc")
+        set.moveObjects(at: IndexSet(integer: 2), to: 0)
+        #expect(iterated() == "cab")
+        context.refresh(book, mergeChanges: false)
+        #expect(iterated() == "abc" && set.count == 3)
+    }
+
     @Test("appends what is added through the inverse, read or not")
     func inverse() throws {
         let book = try saveBook(["a", "b"])

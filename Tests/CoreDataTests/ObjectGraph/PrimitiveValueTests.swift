@@ -225,6 +225,26 @@ struct PrimitiveValueTests {
         #expect(item.name == "n" && item.value(forKey: "note") as? String == "mine")
     }
 
+    @Test("of transient attributes are set back by a rollback to what they were at the last save, and do not reach a parent later")
+    func transientsRolledBack() throws {
+        let item = Item(context: context)
+        item.setValue("saved", forKey: "note")
+        try context.save()
+        item.setValue("lost", forKey: "note")
+        item.setValue("lost", forKey: "mark")
+        item.name = "lost"
+        context.rollback()
+        #expect(item.value(forKey: "note") as? String == "saved" && item.value(forKey: "mark") as? String == "unmarked" && item.name == nil)
+        let child = Layers.child(of: context, "child")
+        let mine = child.own(item)
+        mine.setValue("draft", forKey: "note")
+        child.rollback()
+        #expect(mine.value(forKey: "note") == nil)
+        mine.name = "n"
+        try child.save()
+        #expect(item.value(forKey: "note") as? String == "saved" && item.name == "n")
+    }
+
     @Test("of transient attributes reach the parent with a child's save, in new and in changed objects, alone and with others")
     func transientsInParent() throws {
         let (old, only) = (Item(context: context), Item(context: context))

@@ -115,6 +115,31 @@ struct StoresTests {
         #expect(tags[0].objectID != tags[1].objectID)
     }
 
+    @Test("take a new object that nobody has assigned where what it is related to is, however far", arguments: StoreKind.allCases)
+    func relatedAssignment(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let (stack, first, second) = try twins(home)
+        let context = stack.newContext()
+        let author = Author(context: context)
+        context.assign(author, to: second)
+        try context.save()
+        // * A to-one, its to-many, a many-to-many at the end of it, and objects that are related to nothing.
+        let (book, chapter, tag, other) = (Book(context: context), Chapter(context: context), Tag(context: context), Tag(context: context))
+        (book.title, book.author, book.chapters, book.tags) = ("t", author, [chapter], [tag])
+        try context.save()
+        #expect([book, chapter, tag].allSatisfy { $0.objectID.persistentStore === second } && other.objectID.persistentStore === first)
+        #expect(try home.sql("SELECT (SELECT COUNT(*) FROM Z_1TAGS), ZAUTHOR FROM ZBOOK", in: "second") == "1|1")
+        // * In a child, where IDs come from the pool; and where they are obtained.
+        let child = Layers.child(of: context, "child")
+        let (pooled, obtained) = (Book(context: child), Book(context: child))
+        (pooled.title, pooled.author, obtained.title, obtained.author) = ("p", child.own(author), "o", child.own(author))
+        try child.obtainPermanentIDs(for: [obtained])
+        #expect(obtained.objectID.persistentStore === second)
+        try child.save()
+        try context.save()
+        #expect(try home.sql("SELECT COUNT(*) FROM ZBOOK WHERE ZAUTHOR = 1", in: "second") == "3")
+    }
+
     @Test("are fetched as one, in order, within limit and offset", arguments: StoreKind.allCases)
     func fetching(kind: StoreKind) throws {
         let home = try StoreHome(kind)

@@ -229,8 +229,8 @@ extension ChangeFreezer {
     }
 
     private mutating func noteTransients(of object: NSManagedObject) {
-        guard let extras = object.existingExtras, !extras.changedTransients.isEmpty, !object.state.contains(.deleted) else { return }
-        let values = extras.transients.filter { extras.changedTransients.contains($0.key) }
+        guard let extras = object.existingExtras, !extras.transientsBefore.isEmpty, !object.state.contains(.deleted) else { return }
+        let values = extras.transients.filter { extras.transientsBefore[$0.key] != nil }
         changes.transients.append(ChangeSet.TransientChange(object: object.rowReference, values: values))
     }
 

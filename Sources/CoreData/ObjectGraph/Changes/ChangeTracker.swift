@@ -76,6 +76,7 @@ final class ChangeTracker {
 
     func noteDeletion(of object: NSManagedObject) {
         if object.state.contains(.inserted) { deletedInsertions.append(object) }
+        object.noteChangeForChildren()
         mark(object, as: [.deleted, .deletedNow])
         unpropagated.append(object)
         touch(object)
@@ -156,6 +157,7 @@ final class ChangeTracker {
 
     /// The object has nothing for the next save any more.
     func forget(_ object: NSManagedObject) {
+        object.noteChangeForChildren()
         if !object.state.isDisjoint(with: .pending) { pendingCount -= 1 }
         whole = nil
         object.state.subtract(.unsaved.union(.noted))

@@ -74,7 +74,7 @@ extension ContextSave {
         extras.highChanges = SlotMask()
         extras.changesBeforeEvent = SlotMask()
         extras.quietChanges = SlotMask()
-        extras.changedTransients = []
+        extras.transientsBefore = [:]
         extras.forEachToMany { $0.didSave() }
     }
 }

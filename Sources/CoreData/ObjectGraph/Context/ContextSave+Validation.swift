@@ -37,6 +37,8 @@ extension ContextSave {
                 } else if object.state.contains(.inserted) {
                     if !wasValidatedBelow(object) { try object.validateForInsert() }
                 } else if object.state.contains(.updated) {
+                    // Only relationships were changed: nothing here was decided on its values.
+                    if object.state.contains(.fault), object.mayBeStale { try context.bringUpToDate(object) }
                     try object.validateForUpdate()
                 }
             } catch {

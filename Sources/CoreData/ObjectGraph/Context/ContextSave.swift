@@ -13,6 +13,9 @@ final class ContextSave {
     // It outlives a save after which it could not be taken.
     private(set) var incoming: NSManagedObjectContext?
 
+    /// What changed in the events that ended since `willSave` was called last; nil once that is over.
+    private var changedWhilePreparing: [ContiguousArray<NSManagedObject>]?
+
     static let maximumRounds = 1000
     private static let maximumConflictRounds = 3
     /// Where a value that one object gives up is met by another, each round resolves the next of them.
@@ -45,21 +48,36 @@ final class ContextSave {
     ///
     /// - Throws: the error that kept a delete from being carried along relationships.
     private func prepareObjects() throws {
+        changedWhilePreparing = []
+        defer { changedWhilePreparing = nil }
         if context.registry.saveHooks.contains(.willSave) {
             // A hook may add objects, which are asked in the next round.
             let asked = context.tracker.objects
             asked.forEachBorrowed { if !$0.state.isDisjoint(with: .pending) { $0.willSave() } }
         }
         for _ in 0..<Self.maximumRounds {
-            if !context.tracker.hasTouched, context.tracker.unpropagated.isEmpty { return }
-            let changed = context.tracker.touched
+            if !context.tracker.hasTouched, context.tracker.unpropagated.isEmpty, changedWhilePreparing?.isEmpty != false { return }
             context.endEvent()
             if let failure = context.tracker.propagationFailure { throw failure }
-            for object in changed where !object.state.isDisjoint(with: .pending) { object.willSave() }
+            for object in takeChangedWhilePreparing() where !object.state.isDisjoint(with: .pending) { object.willSave() }
         }
         misuse(
             "willSave() changes its object every time it is called. Set a value there only where it differs, or set the primitive value."
         )
+    }
+
+    /// An event ends: what changed in it has not been asked yet. Hooks end events too, by fetching.
+    func noteChanged(_ objects: @autoclosure () -> ContiguousArray<NSManagedObject>) {
+        if changedWhilePreparing != nil { changedWhilePreparing?.append(objects()) }
+    }
+
+    /// Each object once.
+    private func takeChangedWhilePreparing() -> [NSManagedObject] {
+        let events = changedWhilePreparing ?? []
+        changedWhilePreparing = []
+        if events.count <= 1 { return events.first.map(Array.init) ?? [] }
+        var known: Set<ObjectIdentifier> = []
+        return events.joined().filter { known.insert(ObjectIdentifier($0)).inserted }
     }
 
     /// What was saved, and what became of it.
@@ -73,6 +91,7 @@ final class ContextSave {
         for round in 1...Self.maximumConstraintRounds {
             if let failure = context.tracker.propagationFailure { throw failure }
             try validateChanges()
+            context.chooseStores()
             context.readReorderedMembers()
             var groups: [ChangeFreezer.Objects] = []
             do {
@@ -155,6 +174,8 @@ extension ContextSave {
         let made = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
         made.setParent(context, ParentContext(context, of: made, seesIncoming: false))
         made.retainsRegisteredObjects = true
+        // To those below, the two are one.
+        made.registry.changes = context.registry.changes
         incoming = made
         return made
     }

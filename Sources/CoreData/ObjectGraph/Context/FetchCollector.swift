@@ -6,14 +6,21 @@ struct FetchCollector {
     let refreshes: Bool
     var objects: [NSManagedObject] = []
     private var found: [NSManagedObject?] = []
+    /// Nil for a context on a coordinator.
+    private let above: ChangesAbove?
+    private let changeCount: Int
 
-    init(context: NSManagedObjectContext, refreshes: Bool) {
+    /// - Parameter changeCount: of the changes above, before they were looked at.
+    init(context: NSManagedObjectContext, refreshes: Bool, changeCount: Int) {
         self.context = context
         self.refreshes = refreshes
+        self.changeCount = changeCount
+        above = context.registry.changesAbove
     }
 
     mutating func collect(_ run: RowRun) {
         let scope = context.registry.scope(of: run.entity, store: run.store)
+        if let above { noteNewest(run, above) }
         found.removeAll(keepingCapacity: true)
         scope.identity?.objects(of: run.batch, run.range, into: &found)
         if run.known.isEmpty, found.allSatisfy({ $0 == nil }) { return makeAll(scope, run) }
@@ -53,6 +60,12 @@ struct FetchCollector {
         let row = row(run, index)
         let state: ObjectState = row.isOwn ? [.registered, .fault, .ownRow, .sharedRow] : [.registered, .fault]
         return Construction.make(scope, row, key: EntityLayout.key(row.bytes), state: state)
+    }
+
+    private func noteNewest(_ run: RowRun, _ above: ChangesAbove) {
+        // The rows of a batch are noted as one.
+        let known = run.known.compactMap { $0 }
+        for row in known + [Row(run.batch, run.range.lowerBound)] { above.noteNewest(row, at: changeCount, write: row.listing?.write) }
     }
 
     private func row(_ run: RowRun, _ index: Int) -> Row {

@@ -61,6 +61,8 @@ extension NSManagedObjectContext {
         if !object.state.contains(.ownRow) || object.state.contains(.sharedRow) { object.takeOwnRow() }
         object.own.base = nil
         EntityLayout.setVersion(object.own.bytes, EntityLayout.versionOfReturn(after: version))
+        // Who has read the row that is gone looks for the new one.
+        parentSource.forgetRows([object.rowReference])
         tracker.forget(object)
         tracker.noteInsertion(of: object)
     }

@@ -6,6 +6,7 @@ extension NSManagedObjectContext {
     func endEvent() {
         propagateDeletes()
         guard tracker.hasNews else { return }
+        if isSaving, tracker.hasTouched { latestSave?.noteChanged(tracker.touched) }
         announce(tracker.endEvent())
     }
 

@@ -101,8 +101,9 @@ extension NSManagedObjectContext {
 
     private func fetchObjects<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> [NSManagedObject] {
         let objects = try identityMap.forwardingTable.consistently {
+            let changeCount = registry.changesAbove?.count ?? 0
             let overlay = try overlay(request, entity)
-            return (try fetchObjects(request, query(request, entity), overlay), overlay?.hasTemporaryKeys ?? false)
+            return (try fetchObjects(request, query(request, entity), overlay, changeCount), overlay?.hasTemporaryKeys ?? false)
         }
         if !request.returnsObjectsAsFaults { for object in objects where object.isFault { object.fire() } }
         if identityMap.retainsObjects { identityMap.retained.formUnion(objects) }
@@ -112,12 +113,13 @@ extension NSManagedObjectContext {
     private func fetchObjects<Result>(
         _ request: NSFetchRequest<Result>,
         _ query: FetchQuery,
-        _ overlay: FetchOverlay?
+        _ overlay: FetchOverlay?,
+        _ changeCount: Int
     ) throws -> [NSManagedObject] {
         if overlay == nil, !request.includesPropertyValues, let references = try parentSource.references(query) {
             return references.map(object(for:))
         }
-        var collector = FetchCollector(context: self, refreshes: request.shouldRefreshRefetchedObjects)
+        var collector = FetchCollector(context: self, refreshes: request.shouldRefreshRefetchedObjects, changeCount: changeCount)
         let residue = try parentSource.fetch(overlay?.storeQuery ?? query) { collector.collect($0) }
         let objects = try residue?.applied(to: collector.objects, query, windows: overlay == nil) ?? collector.objects
         return try overlay?.merged(into: objects) ?? objects

@@ -25,8 +25,17 @@ extension NSManagedObjectContext {
     }
 
     @inline(never) private func followForwardings() {
-        identityMap.followedForwardings = identityMap.forwardingTable.generation
-        for object in identityMap.registry?.temporaryObjects ?? [] {
+        let (forwardings, generation) = identityMap.forwardingTable.recorded(since: identityMap.followedForwardings)
+        identityMap.followedForwardings = generation
+        guard let registry = identityMap.registry else { return }
+        if let forwardings {
+            for (temporary, permanent) in forwardings {
+                if let object = registry.unsavedObject(temporary) { arrive(object, at: permanent) }
+            }
+            return
+        }
+        // Too many to go through each of them.
+        for object in registry.temporaryObjects {
             guard let permanent = identityMap.forwardingTable[object.key] else { continue }
             arrive(object, at: permanent)
         }

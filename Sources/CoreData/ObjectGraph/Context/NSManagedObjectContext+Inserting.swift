@@ -88,6 +88,8 @@ extension NSManagedObjectContext {
     public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         checkQueue()
         let temporary = objects.filter { $0.key < 0 && $0.registeredContext === self && !$0.scope.isForeign }
+        guard !temporary.isEmpty else { return }
+        chooseStores()
         let groups = Dictionary(grouping: temporary) { ObjectIdentifier($0.scope) }.values
         let keys = try groups.map { group in
             try parentSource.permanentKeys(for: group[0].scope.entity, count: group.count, store: group[0].scope.store)

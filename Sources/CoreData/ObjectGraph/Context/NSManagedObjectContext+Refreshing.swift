@@ -129,27 +129,36 @@ extension NSManagedObjectContext {
         forgetChildSaves()
         let inserted = objects.filter { $0.state.contains(.inserted) }
         let others = objects.filter { !$0.state.contains(.inserted) }
+        let gone = others.filter { $0.state.contains(.rowGone) }
         for object in inserted { vanish(object, .insertionDropped) }
         for object in others { rollBack(object) }
         tracker.removeAll()
         tracker.unlockAll()
         for object in inserted { tracker.noteDisappearance(of: object) }
         for object in others { tracker.noteRefresh(of: object) }
+        // Only now: what hooks change, of this object or another, is a change made after the rollback.
+        for object in gone { becomeFaultAgain(object) }
+        let hasReturned = Set(gone)
+        for object in others where !hasReturned.contains(object) && object.registeredContext === self {
+            object.awake { $0.awake(fromSnapshotEvents: .rollback) }
+        }
         processPendingChanges()
     }
 
     private func rollBack(_ object: NSManagedObject) {
-        let rowIsGone = object.state.contains(.rowGone)
         if !object.state.contains(.rowless), let base = object.committedRow { adopt(base, object) }
         tracker.forget(object)
         object.setChangedSlots(SlotMask())
         object.existingExtras?.forgetObjects()
-        guard !rowIsGone else {
-            object.turnIntoFault()
-            object.state.remove(.inaccessible)
-            return object.forgetRow()
-        }
-        object.awake { $0.awake(fromSnapshotEvents: .rollback) }
+        object.existingExtras?.restoreTransients()
+    }
+
+    /// Others have deleted the object's row, but it may be found again.
+    private func becomeFaultAgain(_ object: NSManagedObject) {
+        guard object.registeredContext === self, object.state.isDisjoint(with: .pending) else { return }
+        object.turnIntoFault()
+        object.state.remove(.inaccessible)
+        object.forgetRow()
     }
 
     /// Forgets every object and every unsaved change. Objects that somebody still holds are faults, and in no context any more.

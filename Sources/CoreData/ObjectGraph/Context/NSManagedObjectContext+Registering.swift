@@ -149,8 +149,11 @@ extension NSManagedObjectContext {
     func read(_ relationship: NSRelationshipDescription, _ index: Int, of owners: [NSManagedObject]) throws {
         guard !owners.isEmpty else { return }
         var stored: [Int64: [(object: NSManagedObject, position: Int64?)]] = [:]
+        let above = registry.changesAbove
+        let count = above?.count ?? 0
         let rows = try parentSource.relatedRows(relationship, owners: owners.map(\.rowReference))
         catchUp()
+        if let above { for case let row? in rows.lazy.map(\.row) { above.noteNewest(row, at: count, write: row.listing?.write) } }
         for related in rows {
             let object = related.row.map { self.object(for: related.reference, row: $0) } ?? self.object(for: related.reference)
             stored[related.owner, default: []].append((object, related.position))

@@ -40,12 +40,25 @@ extension NSManagedObjectContext {
     }
 
     private func delete(_ object: NSManagedObject, _ reason: Disappearance) {
-        let wasDeleted = object.state.contains(.deleted)
-        if !wasDeleted, reason != .missingRow { object.prepareForDeletion() }
         // A delete that was decided here stays one.
-        if wasDeleted { return }
+        if object.state.contains(.deleted) { return }
+        if reason != .missingRow, !prepareDeletion(of: object, reason) { return }
         if reason.rowIsGone { object.state.insert(.rowGone) }
         tracker.noteDeletion(of: object)
+    }
+
+    /// The object is told, and what it is deleted with, by then, is the newest.
+    ///
+    /// - Returns: whether it is still there to be deleted: what it does may lead back to it, or even end the context's interest in it.
+    private func prepareDeletion(of object: NSManagedObject, _ reason: Disappearance) -> Bool {
+        guard !object.state.contains(.beingDeleted) else { return false }
+        object.state.insert(.beingDeleted)
+        defer { object.state.remove(.beingDeleted) }
+        if reason == .delete, object.isFault, !object.state.contains(.rowless), object.mayBeStale {
+            do { try bringUpToDate(object) } catch { logFailure("reading \(object.objectID) to delete it", error) }
+        }
+        object.prepareForDeletion()
+        return object.registeredContext === self && !object.state.contains(.deleted)
     }
 
     private func leave(_ object: NSManagedObject, _ reason: Disappearance) {
@@ -60,6 +73,8 @@ extension NSManagedObjectContext {
             object.turnIntoFault()
             object.forgetRow()
         }
+        // Or objects that are related to each other would keep each other for ever.
+        object.existingExtras?.forgetObjects()
         unregister(object)
     }
 

@@ -106,6 +106,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         parentLink = ParentLink(to: context, parent)
         identityMap.join(context.identityMap.forwardingTable)
         identityMap.registry = ObjectRegistry(context: self, model: parent.managedObjectModel)
+        identityMap.registry?.changesAbove = ChangesAbove(context.changeCounts)
     }
 
     /// Whether what others save into the parent or the coordinator is merged into this context, later and on its queue. False unless set.

@@ -135,6 +135,16 @@ extension MutableOrderedSetProxy {
         contents.members?.forEach(didAppend)
     }
 
+    /// Shows objects until the next question, which brings it up to date.
+    func show(_ objects: [NSManagedObject]) {
+        change {
+            super.removeAllObjects()
+            for object in objects { super.add(object) }
+        }
+        mirroredCount = objects.count
+        isCurrent = false
+    }
+
     /// What is mirrored is no longer right; the next question brings it up to date.
     func membersAreUnknown() { isCurrent = false }
 

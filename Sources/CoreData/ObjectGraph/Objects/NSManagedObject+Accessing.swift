@@ -39,12 +39,12 @@ extension NSManagedObject {
         case .toOne(let slot, let relationship):
             noteSlotChange(slot)
             let (old, new) = (before as? NSManagedObject, target(slot))
-            guard old !== new, let inverse = relationship.inverse else { return }
+            guard old !== new, let inverse = followedInverse(of: relationship) else { return }
             old?.unlink(self, along: inverse)
             new?.link(self, along: inverse)
         case .toMany(let index, let relationship):
             noteToManyChange(index)
-            guard let inverse = relationship.inverse else { return }
+            guard let inverse = followedInverse(of: relationship) else { return }
             let (old, new) = (MemberList(before as? [NSManagedObject] ?? []), MemberList(members(of: index)))
             old.forEach { if !new.contains($0) { $0.unlink(self, along: inverse) } }
             new.forEach { if !old.contains($0) { $0.link(self, along: inverse) } }

@@ -31,6 +31,7 @@ extension NSManagedObject {
     }
 
     final func fireThrowing() throws {
+        if !state.contains(.rowless), mayBeStale { try registeredContext?.bringUpToDate(self) }
         if state.contains(.rowless) { try registeredContext?.fill(self) ?? fillEmpty() }
         state.remove(.fault)
         if !state.contains(.inaccessible) { awake { $0.awakeFromFetch() } }
@@ -62,7 +63,7 @@ extension NSManagedObject {
         if let extras = existingExtras {
             if keepsRelationshipEdits { extras.forgetStoredMembers() } else { extras.forgetObjects() }
             extras.transients = [:]
-            extras.changedTransients = []
+            extras.transientsBefore = [:]
             extras.transformed = [:]
         }
         state.subtract([.updated, .locked])

@@ -89,7 +89,7 @@ extension NSManagedObject {
         case .attribute(let slot, let attribute): state.contains(.rowless) ? nil : attributeValue(slot, attribute)
         case .toOne(let slot, _):
             state.contains(.rowless)
-                ? nil : currentRow.reference(slot).map { requiredContext.object(for: $0) } ?? uninsertedTarget(slot)
+                ? nil : currentRow.reference(slot).flatMap(related) ?? uninsertedTarget(slot)
         case .toMany(let index, let relationship):
             existingContents(index)?.members.map { Self.collection($0.array, relationship) }
         case .transient(let property): transientValue(property)

@@ -60,10 +60,16 @@ extension NSManagedObject {
 
     /// Points the object at another row.
     final func setRow(_ new: Row) {
+        noteChangeForChildren()
         row = new.bytes
         if state.contains(.extras) { extras.rowOwner = new.owner } else { rowKeeper = new.owner }
         if new.isOwn { state.insert(.ownRow) } else { state.remove(.ownRow) }
         state.remove(.rowless)
+    }
+
+    /// Children that have read the object, but not used it, look again.
+    @inline(__always) final func noteChangeForChildren() {
+        scopeReference._withUnsafeGuaranteedRef { $0.registry?.changes.note() }
     }
 
     /// What only some objects need; made at first use.

@@ -27,10 +27,10 @@ extension NSManagedObject {
         if state.contains(.fault) { fire() }
         let contents = contents(index)
         if contents.members == nil {
-            if state.contains(.inaccessible) {
-                contents.realize([])
+            if let context = registeredContext, !state.contains(.inaccessible) {
+                context.realize(scope.shape.toManys[index], index, of: [self])
             } else {
-                requiredContext.realize(scope.shape.toManys[index], index, of: [self])
+                contents.realize([])
             }
         }
         return contents
@@ -60,7 +60,7 @@ extension NSManagedObject {
         guard contents(index).add(object) else { return }
         noteToManyChange(index)
         carryDeletesAlong(object)
-        if let inverse = relationship.inverse { object.link(self, along: inverse) }
+        if let inverse = followedInverse(of: relationship) { object.link(self, along: inverse) }
     }
 
     /// - Precondition: the object is not in the relationship.
@@ -70,7 +70,12 @@ extension NSManagedObject {
         realizedContents(index).insert(object, at: memberIndex)
         noteToManyChange(index)
         carryDeletesAlong(object)
-        if let inverse = relationship.inverse { object.link(self, along: inverse) }
+        if let inverse = followedInverse(of: relationship) { object.link(self, along: inverse) }
+    }
+
+    /// The inverse, unless this side alone is set: while values come in.
+    final func followedInverse(of relationship: NSRelationshipDescription) -> NSRelationshipDescription? {
+        state.contains(.loading) ? nil : relationship.inverse
     }
 
     /// Gives up what is to be saved of the to-many relationships, on both sides; a to-one at the other side is that object's own.
@@ -110,7 +115,7 @@ extension NSManagedObject {
     final func removeMember(_ object: NSManagedObject, from index: Int) {
         guard contents(index).remove(object) else { return }
         noteToManyChange(index)
-        if let inverse = scope.shape.toManys[index].inverse { object.unlink(self, along: inverse) }
+        if let inverse = followedInverse(of: scope.shape.toManys[index]) { object.unlink(self, along: inverse) }
     }
 
     /// Puts a member to another index.

@@ -5,27 +5,25 @@ extension NSManagedObject {
     /// The object at the other end, a fault where nobody has it yet.
     final func target(_ slot: Int) -> NSManagedObject? {
         guard let reference = reference(slot) else { return uninsertedTarget(slot) }
-        return requiredContext.object(for: reference)
+        return related(reference)
     }
 
-    /// The context, for what only an object in one can do.
-    final var requiredContext: NSManagedObjectContext {
-        guard let context = registeredContext else {
-            fatalError(
-                """
-                A \(scope.entity.name ?? "?") that is in no context was asked for a related object. Insert it first; and keep the context alive \
-                as long as its objects.
-                """
-            )
-        }
-        return context
+    /// The object of a reference in the row. For one that has left its context: where the other is still in it.
+    final func related(_ reference: RowReference) -> NSManagedObject? {
+        if let context = registeredContext { return context.object(for: reference) }
+        guard let context = scopeReference._withUnsafeGuaranteedRef({ $0.context }), context.isUsableHere else { return nil }
+        return context.registeredObject(for: reference)
     }
+
+    /// Whether the object was in a context once, and is in none now: what it refers to has nothing to do with it any more.
+    final var isAbandoned: Bool { registeredContext == nil && !isUninserted }
 
     /// Sets the other end, and the inverse of the old and of the new one.
     final func setTarget(_ target: NSManagedObject?, _ slot: Int) {
         let link = scopeReference._withUnsafeGuaranteedRef { $0.toOneLinks[slot] }
         if let target, !isLinkable(target, link) { admit(target, to: toOneRelationship(slot)) }
-        guard link.hasInverse else { return writeTarget(target, slot) }
+        // Without an end in a context, and while values come in, only this side is set.
+        guard link.hasInverse, !state.contains(.loading), !isAbandoned else { return writeTarget(target, slot) }
         let old = self.target(slot)
         guard old !== target else { return noteUnchangedTarget() }
         writeTarget(target, slot)

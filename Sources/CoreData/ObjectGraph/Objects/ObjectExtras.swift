@@ -19,7 +19,7 @@ final class ObjectExtras {
         var changesBeforeEvent = SlotMask()
         var quietChanges = SlotMask()
         var transients: [String: Any] = [:]
-        var changedTransients: Set<String> = []
+        var transientsBefore: [String: Any?] = [:]
         var transformed: [Int: TransformedValue] = [:]
         var valuesBeforeChange: [String: Any] = [:]
         var fetched: [String: [NSManagedObject]] = [:]
@@ -98,10 +98,16 @@ extension ObjectExtras {
         set { if uncommon != nil || !newValue.isEmpty { madeUncommon.quietChanges = newValue } }
     }
 
-    /// The transient attributes that were set since the last save.
-    var changedTransients: Set<String> {
-        get { uncommon?.changedTransients ?? [] }
-        set { if uncommon != nil || !newValue.isEmpty { madeUncommon.changedTransients = newValue } }
+    /// What the transient attributes that were set since the last save were before; nil for those that had no value.
+    var transientsBefore: [String: Any?] {
+        get { uncommon?.transientsBefore ?? [:] }
+        set { if uncommon != nil || !newValue.isEmpty { madeUncommon.transientsBefore = newValue } }
+    }
+
+    /// Transient attributes have the values of the last save again.
+    func restoreTransients() {
+        for (key, value) in transientsBefore { transients[key] = value }
+        transientsBefore = [:]
     }
 
     /// Transient attributes; nil as `NSNull`.
@@ -130,6 +136,7 @@ extension ObjectExtras {
 
     /// Lets go of the objects in relationships and fetched properties, and of what has changed about them.
     func forgetObjects() {
+        forEachToMany { $0.showCommitted() }
         toManys = nil
         fetched = [:]
     }

@@ -15,6 +15,10 @@ final class ObjectRegistry: @unchecked Sendable {
     @exclusivity(unchecked) private var scopes: [[EntityScope?]] = []
     private let entityCount: Int
     private let model: NSManagedObjectModel
+    /// What children look at before they use what they have read.
+    @exclusivity(unchecked) var changes = ChangeCount()
+    /// Nil for a context on a coordinator.
+    @exclusivity(unchecked) var changesAbove: ChangesAbove?
     /// Objects for IDs that mean nothing in the context.
     private var foreignObjects: IdentityTable?
     /// Whether any of the context's objects may refer to others.

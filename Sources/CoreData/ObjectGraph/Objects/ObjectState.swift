@@ -50,6 +50,8 @@
     static let outdated = Self(rawValue: 1 << 22)
     /// In the tracker's list of those whose values were replaced from the store in the current event.
     static let refreshedNow = Self(rawValue: 1 << 23)
+    /// `prepareForDeletion` is being called.
+    static let beingDeleted = Self(rawValue: 1 << 27)
 
     /// The next save has something to do.
     static let pending: Self = [.inserted, .updated, .deleted]

@@ -286,6 +286,12 @@ extension ToManyContents {
         set { madeUncommon.mirror = newValue }
     }
 
+    /// These contents are given up: until somebody asks what counts instead, the ordered set shows what was committed.
+    func showCommitted() {
+        guard let mirror = uncommon?.mirror else { return }
+        if let committed { mirror.show(committed) } else { mirror.membersAreUnknown() }
+    }
+
     /// Changes many members at once: the mirror follows when all is done.
     func change(_ body: () -> Void) {
         uncommon?.mirror?.membersAreUnknown()
