@@ -13,6 +13,9 @@ struct ChangeSet: Sendable {
         let row: Row
         /// The object's key so far; temporary, or permanent when its ID was obtained before the save.
         let key: Int64
+
+        /// That of the new row: higher for one that comes back than for the one that was deleted.
+        @inline(__always) var version: Int32 { max(row.version, 1) }
     }
 
     struct Update: MeasuredChange {

@@ -134,7 +134,9 @@ final class RowCache: @unchecked Sendable {
     /// Lists rows that were just inserted.
     func publish(inserts: ContiguousArray<ChangeSet.Insert>, keys: ContiguousArray<Int64>, root: Int) {
         mutex.withLock {
-            for index in inserts.indices { inserts[index].row.withOwn { list($0, key: keys[index], version: 1, root: root) } }
+            for index in inserts.indices {
+                inserts[index].row.withOwn { list($0, key: keys[index], version: inserts[index].version, root: root) }
+            }
         }
     }
 

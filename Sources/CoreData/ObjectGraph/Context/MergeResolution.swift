@@ -17,6 +17,8 @@ struct MergeResolution {
         // Nothing of it is saved any more.
         if rollsBack { context.tracker.forget(object) }
         context.update(object, to: current, keeping: kept, dropsRelationshipEdits: rollsBack, .mergePolicy)
+        // Members that lead to it are saved: who deletes it elsewhere must know.
+        if rollsBack, object.hasChangedToManys { context.tracker.noteChange(of: object) }
         object.state.remove(.locked)
     }
 
@@ -54,6 +56,8 @@ struct MergeResolution {
     private func resolveDeletion(_ current: Row, _ context: NSManagedObjectContext) {
         if !objectWins { context.tracker.forget(object) }
         context.update(object, to: current, keeping: SlotMask(), .mergePolicy)
+        // Others may have added what the delete has not been carried to.
+        if objectWins { context.propagateAgain(object) }
     }
 }
 
@@ -63,6 +67,9 @@ extension NSManagedObjectContext {
         if object.isFault { object.fire() }
         if !object.state.contains(.ownRow) || object.state.contains(.sharedRow) { object.takeOwnRow() }
         object.own.base = nil
+        // Who has read the row that was deleted must not take this one for it. How many versions that had in the end, nobody knows.
+        let version = EntityLayout.version(object.own.bytes)
+        EntityLayout.setVersion(object.own.bytes, version < Int32.max >> 1 ? version + 1 << 16 : 1)
         tracker.forget(object)
         tracker.noteInsertion(of: object)
     }
@@ -82,6 +89,8 @@ extension NSManagedObjectContext {
         if isLastRound { throw outdated.isEmpty ? NSMergePolicy.unresolved(duplicates) : NSMergePolicy.unresolved(outdated) }
         try policy.resolve(mergeConflicts: outdated as [Any] + duplicates as [Any])
         for conflict in outdated { layOverCurrentRow(conflict) }
+        let isWhole = policy.mergeType == .overwriteMergePolicyType
+        try RowReturn(of: outdated.filter { isWhole || $0.currentRow == nil }.map(\.sourceObject), in: self).run()
         if hasHadChildren { noteCorrections(corrections(outdated.map(\.sourceObject))) }
         processPendingChanges()
     }

@@ -71,13 +71,15 @@ extension NSManagedObject {
         if let inverse = relationship.inverse { object.link(self, along: inverse) }
     }
 
-    /// Gives up what is to be saved of the to-many relationships, on both sides; a to-one at the other side is that object's own.
+    /// Gives up what is to be saved of the to-many relationships, on both sides. A to-one at the other side is that object's own: it stays.
     final func dropToManyEdits() {
         forEachChangedToMany { index, contents in
-            guard let back = scope.shape.toManys[index].inverse?.toManyIndex else { return }
+            guard let inverse = scope.shape.toManys[index].inverse else { return contents.dropEdits() }
+            guard let back = inverse.toManyIndex else { return }
             for member in contents.added.array + contents.removed.array { member.existingContents(back)?.dropEdit(of: self) }
+            contents.dropEdits()
         }
-        existingExtras?.forgetObjects()
+        existingExtras?.forgetStoredMembers()
     }
 
     final func removeMember(_ object: NSManagedObject, from index: Int) {

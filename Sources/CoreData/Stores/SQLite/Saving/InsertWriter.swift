@@ -15,8 +15,20 @@ struct InsertWriter {
         do {
             let next = try writeMany(group, keys, statements)
             if next < group.inserts.count { try writeSingly(group, keys, from: next, statements) }
+            try writeVersions(of: group, keys)
         } catch let refused as RefusedValue {
             throw refused.error(group.entity, url: store.url)
+        }
+    }
+
+    /// The versions of rows that come back, which have had others before.
+    private func writeVersions(of group: ChangeSet.Group, _ keys: ContiguousArray<Int64>) throws {
+        for index in group.inserts.indices where group.inserts[index].version > 1 {
+            let version = Int64(group.inserts[index].version)
+            try connection.run(
+                "UPDATE \(store.schema.entity(for: group.entity).table) SET Z_OPT = ? WHERE Z_PK = ?",
+                [.integer(version), .integer(keys[index])]
+            )
         }
     }
 
