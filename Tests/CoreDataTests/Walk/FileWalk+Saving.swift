@@ -21,7 +21,10 @@ extension FileWalk {
         } catch {
             try checkRefusal(error as NSError, policy, walked)
             guard walked.parent == nil else { return }
-            return try expect(try reader.read(&keys), "after a save that failed with \((error as NSError).code)")
+            try expect(try reader.read(&keys), "after a save that failed with \((error as NSError).code)")
+            // What the policy has given up by then is not worth following.
+            if policy != .errorMergePolicyType { try reset(walked) }
+            return
         }
         for (object, serial) in serials where object.managedObjectContext != nil { note(object, serial) }
         if let parent = walked.parent {
@@ -47,7 +50,8 @@ extension FileWalk {
             other.behind = other.behind.subtracting(changed).union(known)
             other.child?.isStale = true
         }
-        let gone = walked.deleted
+        // Where the store wins, a delete may be taken back because of a row in the cache that the store has no more.
+        let gone = policy == .errorMergePolicyType ? walked.deleted : walked.deleted.subtracting(walked.behind)
         truth = after
         walked.clear()
         walked.behind.subtract(changed)

@@ -35,9 +35,16 @@ struct WalkTransition {
         }
     }
 
-    /// A store that wins takes along what depended on a row that is gone from it.
+    /// A store that wins takes along what depended on a row that is gone from it; and so does an owner that nobody here has read, and that
+    /// cannot come back.
     private func isCascaded(_ serial: Int) -> Bool {
-        mayStoreWin && !walked.behind.isEmpty
+        guard policy != .errorMergePolicyType, !walked.behind.isEmpty else { return false }
+        guard !mayStoreWin, let kind = walked.inserted[serial] ?? before.kinds[serial] else { return true }
+        return WalkModel.toOnes(of: kind).contains { toOne in
+            let cell = WalkCell(serial: serial, key: toOne.name)
+            guard toOne.isCascade, let owner = (walked.edits[cell]?.value ?? before[cell]).target else { return false }
+            return after.kinds[owner] == nil
+        }
     }
 
     private func check(_ cell: WalkCell) throws {
@@ -50,6 +57,9 @@ struct WalkTransition {
         }
         if new == edit.value || edit.certainty == .unknown { return }
         if isNullified(edit.value, new) || edit.certainty == .orAsBefore && (new == old || isNullified(old, new)) { return }
+        if policy != .errorMergePolicyType, WalkModel.isOneToOne(cell.key, of: after.kinds[cell.serial]), isContested(cell, edit.value) {
+            return
+        }
         if mayStoreWin, new == old || isNullified(old, new), isContested(cell, edit.value) { return }
         throw fail("\(cell) was \(old), was set to \(edit.value) and is \(new): an edit is lost")
     }

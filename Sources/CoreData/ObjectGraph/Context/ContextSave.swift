@@ -17,9 +17,9 @@ final class ContextSave {
     private var changedWhilePreparing: [ContiguousArray<NSManagedObject>]?
 
     static let maximumRounds = 1000
-    private static let maximumConflictRounds = 3
-    /// Where a value that one object gives up is met by another, each round resolves the next of them.
-    private static let maximumConstraintRounds = 10
+    /// What resolves one conflict may lead to the next: a value that one object gives up is met by another, a delete is carried to what others
+    /// have added, and the row cache may be behind the store.
+    private static let maximumConflictRounds = 10
 
     init(of context: NSManagedObjectContext, into parent: any GraphParent, letsChildrenIn: Bool) {
         self.letsChildrenIn = letsChildrenIn
@@ -87,8 +87,7 @@ final class ContextSave {
     }
 
     private func saveResolvingConflicts() throws -> Saved {
-        var outdatedRounds = 0
-        for round in 1...Self.maximumConstraintRounds {
+        for round in 1...Self.maximumConflictRounds {
             if let failure = context.tracker.propagationFailure { throw failure }
             try validateChanges()
             context.chooseStores()
@@ -97,9 +96,7 @@ final class ContextSave {
             do {
                 return try attempt(&groups)
             } catch let conflicts as SaveConflicts {
-                if !conflicts.conflicts.isEmpty { outdatedRounds += 1 }
-                let isLast = outdatedRounds == Self.maximumConflictRounds || round == Self.maximumConstraintRounds
-                try context.resolve(conflicts, groups, isLastRound: isLast)
+                try context.resolve(conflicts, groups, isLastRound: round == Self.maximumConflictRounds)
             }
         }
         misuse("unreachable: the last round returns or throws")

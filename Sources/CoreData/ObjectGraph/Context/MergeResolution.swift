@@ -17,6 +17,8 @@ struct MergeResolution {
         // Nothing of it is saved any more.
         if rollsBack { context.tracker.forget(object) }
         context.update(object, to: current, keeping: kept, dropsRelationshipEdits: rollsBack, .mergePolicy)
+        // Members that lead to it are saved: who deletes it elsewhere must know.
+        if rollsBack, object.hasChangedToManys { context.tracker.noteChange(of: object) }
         object.state.remove(.locked)
     }
 
@@ -82,6 +84,8 @@ extension NSManagedObjectContext {
         if isLastRound { throw outdated.isEmpty ? NSMergePolicy.unresolved(duplicates) : NSMergePolicy.unresolved(outdated) }
         try policy.resolve(mergeConflicts: outdated as [Any] + duplicates as [Any])
         for conflict in outdated { layOverCurrentRow(conflict) }
+        let isWhole = policy.mergeType == .overwriteMergePolicyType
+        try RowReturn(of: outdated.filter { isWhole || $0.currentRow == nil }.map(\.sourceObject), in: self).run()
         if hasHadChildren { noteCorrections(corrections(outdated.map(\.sourceObject))) }
         processPendingChanges()
     }

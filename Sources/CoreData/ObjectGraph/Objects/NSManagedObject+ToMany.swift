@@ -78,17 +78,18 @@ extension NSManagedObject {
         state.contains(.loading) ? nil : relationship.inverse
     }
 
-    /// Gives up what is to be saved of the to-many relationships, on both sides; a to-one at the other side is that object's own.
+    /// Gives up what is to be saved of the to-many relationships, on both sides. A to-one at the other side is that object's own: it stays.
     final func dropToManyEdits() {
         forEachChangedToMany { index, contents in
-            guard let inverse = scope.shape.toManys[index].inverse else { return }
+            guard let inverse = scope.shape.toManys[index].inverse else { return contents.dropEdits() }
             guard let back = inverse.toManyIndex else {
                 for member in contents.added.array { member.forgetPosition(along: inverse) }
                 return
             }
             for member in contents.added.array + contents.removed.array { member.existingContents(back)?.dropEdit(of: self) }
+            contents.dropEdits()
         }
-        existingExtras?.forgetObjects()
+        existingExtras?.forgetStoredMembers()
     }
 
     /// Gives up what others have to save of this object: it refers to whom it referred to before, and they to it.

@@ -145,6 +145,13 @@ extension ToManyContents {
         forgetStored()
     }
 
+    /// Nothing is to be saved any more.
+    func dropEdits() {
+        (added, isReordered) = (MemberList(), false)
+        if let uncommon { (uncommon.removed, uncommon.order) = (MemberList(), []) }
+        forgetStored()
+    }
+
     /// Puts the members in another order.
     func reorder(_ objects: [NSManagedObject]) {
         keepPositions()

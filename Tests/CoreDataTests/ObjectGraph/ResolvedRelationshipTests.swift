@@ -1,0 +1,136 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("After a merge policy has resolved a conflict")
+struct ResolvedRelationshipTests {
+    let library: Library
+    let context: NSManagedObjectContext
+    let other: NSManagedObjectContext
+
+    init() throws {
+        library = try Library()
+        (context, other) = (library.context, try library.separateContext())
+        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+    }
+
+    private func person(_ name: String) -> Author {
+        let person = Author(context: context)
+        person.name = name
+        return person
+    }
+
+    private func book(_ title: String, _ author: Author?, in context: NSManagedObjectContext) -> Book {
+        let book = Book(context: context)
+        (book.title, book.author) = (title, author)
+        return book
+    }
+
+    private func deleteElsewhere(_ objects: NSManagedObject...) throws {
+        for object in objects { other.delete(other.own(object)) }
+        try other.save()
+    }
+
+    private func version(_ entity: String, _ condition: String) throws -> Int {
+        try Int(library.sql("SELECT Z_OPT FROM Z\(entity) WHERE \(condition)")) ?? 0
+    }
+
+    @Test("a row that came back is a conflict for those who have read the one before it")
+    func anotherRow() throws {
+        let book = book("b", nil, in: context)
+        try context.save()
+        let third = try library.separateContext()
+        let theirs = third.own(book)
+        #expect(theirs.title == "b")
+        try deleteElsewhere(book)
+        book.pages = 7
+        try context.save()
+        theirs.title = "theirs"
+        #expect(errorCode { try third.save() } == NSManagedObjectMergeError)
+        #expect(try library.sql("SELECT ZTITLE, ZPAGES FROM ZBOOK") == "b|7")
+        book.pages = 8
+        try context.save()
+        #expect(try library.sql("SELECT ZPAGES FROM ZBOOK") == "8")
+    }
+
+    @Test("a row that came back does not refer to what is gone", arguments: [true, false])
+    func goneTarget(overwrites: Bool) throws {
+        let (report, boss) = (person("r"), person("b"))
+        report.boss = boss
+        try context.save()
+        if overwrites {
+            context.mergePolicy = NSMergePolicy.overwrite
+            other.own(report).age = 1
+            try deleteElsewhere(boss)
+        } else {
+            try deleteElsewhere(report, boss)
+        }
+        report.age = 3
+        try context.save()
+        #expect(try library.sql("SELECT ZNAME, ZAGE, ZBOSS FROM ZPERSON") == "r|3|")
+    }
+
+    @Test("a row that came back is among the members again, which is a conflict for those who have read them")
+    func memberAgain() throws {
+        let author = person("a")
+        let book = book("b", author, in: context)
+        try context.save()
+        try deleteElsewhere(book)
+        let theirs = other.own(author)
+        #expect(theirs.books.isEmpty)
+        book.pages = 7
+        try context.save()
+        #expect(author.books == [book])
+        other.delete(theirs)
+        #expect(errorCode { try other.save() } == NSManagedObjectMergeError)
+    }
+
+    @Test("a row that came back has a position that nobody else has")
+    func position() throws {
+        let book = book("b", nil, in: context)
+        func chapter(_ heading: String, _ book: Book, in context: NSManagedObjectContext) -> Chapter {
+            let chapter = Chapter(context: context)
+            (chapter.heading, chapter.book) = (heading, book)
+            return chapter
+        }
+        _ = chapter("1", book, in: context)
+        let second = chapter("2", book, in: context)
+        try context.save()
+        try deleteElsewhere(second)
+        let theirs = other.own(book)
+        #expect(theirs.chapters.count == 1)
+        _ = chapter("3", theirs, in: other)
+        try other.save()
+        second.heading = "2 again"
+        try context.save()
+        #expect(try library.sql("SELECT COUNT(*), COUNT(DISTINCT Z_FOK_BOOK) FROM ZCHAPTER") == "3|3")
+    }
+
+    @Test("a delete that won has taken along what others had added since")
+    func addedMembers() throws {
+        let author = person("a")
+        try context.save()
+        context.delete(author)
+        context.processPendingChanges()
+        _ = book("theirs", other.own(author), in: other)
+        try other.save()
+        try context.save()
+        #expect(try library.sql("SELECT (SELECT COUNT(*) FROM ZBOOK) + (SELECT COUNT(*) FROM ZPERSON)") == "0")
+    }
+
+    @Test("an owner that was rolled back has the members that were saved, and a newer version for them")
+    func rolledBackOwner() throws {
+        let author = person("a")
+        try context.save()
+        context.mergePolicy = NSMergePolicy.rollback
+        other.own(author).name = "theirs"
+        try other.save()
+        let before = try version("PERSON", "1")
+        author.name = "mine"
+        let book = book("b", author, in: context)
+        try context.save()
+        #expect(author.name == "theirs" && author.books == [book])
+        #expect(try version("PERSON", "1") == before + 1)
+    }
+}
