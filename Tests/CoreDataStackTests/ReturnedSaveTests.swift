@@ -173,6 +173,25 @@ struct ReturnedSaveTests {
         await duplicate.perform { #expect(duplicate.hasChanges) }
     }
 
+    @Test("and what an observer changes in the layer meanwhile is not lost")
+    func observers() async throws {
+        let bench = try await uniqueBench(.file)
+        let (root, worker) = (bench.root, bench.stack.newChildContext())
+        await root.perform { _ = root.insertNote("root's") }
+        await worker.perform { _ = worker.insertNote("same", 2) }
+        let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: root, queue: nil) {
+            [root] _ in
+            if let count = try? root.texts().count, count < 5 { root.insertNote("observer's \(count)") }
+        }
+        await cocoaError(133021) { try await worker.saveToStore() }
+        NotificationCenter.default.removeObserver(observer)
+        let texts = try await bench.main.fetchedTexts()
+        #expect(Set(texts.keys).isSuperset(of: ["same", "root's", "observer's 2"]))
+        await worker.perform { #expect(worker.insertedObjects.count == 1) }
+        try await bench.stack.flush()
+        #expect(try bench.stored() == texts)
+    }
+
     @Test("also main's own, whose other saves and those of workers go on", arguments: StackKind.allCases)
     func main(_ kind: StackKind) async throws {
         let bench = try await uniqueBench(kind)

@@ -342,6 +342,7 @@ struct OrderedRelationshipTests {
         #expect(headings(first) == "abc" && headings(second) == "xyz")
         let other = try library.separateContext()
         #expect(try other.all(Book.self, "Book").map(headings).sorted() == ["abc", "xyz"])
+        withExtendedLifetime(other) {}
     }
 
     @Test("that is its own inverse is written in the order that it was given", arguments: [1, 2])
@@ -365,8 +366,8 @@ struct OrderedRelationshipTests {
                 .joined()
         }
         func stored() throws -> String {
-            let all = try stage.separateContext().all(NSManagedObject.self, "Person", by: "name")
-            return names(all.first)
+            let reader = try stage.separateContext()
+            return try withExtendedLifetime(reader) { names(try reader.all(NSManagedObject.self, "Person", by: "name").first) }
         }
         func save() throws {
             try context.save()

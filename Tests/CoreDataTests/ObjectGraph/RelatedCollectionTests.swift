@@ -64,7 +64,7 @@ struct RelatedCollectionTests {
     func replacing() {
         book.liveChapters.append(contentsOf: "abcdef".map { chapter(String($0)) })
         let before = storage("chapters")
-        let (former, chapters) = (book.chapters[1], OrderedToMany<Chapter>("chapters"))
+        let (former, chapters) = (book.chapters[1], Book.OrderedToMany<Chapter>("chapters"))
         book.replace(at: [1, 4], with: [chapter("B"), chapter("E")], in: chapters)
         #expect(headings == "aBcdEf" && before == storage("chapters") && former.book == nil)
         book.replace(at: [0, 5], with: [book.chapters[5], book.chapters[0]], in: chapters)

@@ -119,6 +119,21 @@ struct ResolvedRelationshipTests {
         #expect(try library.sql("SELECT (SELECT COUNT(*) FROM ZBOOK) + (SELECT COUNT(*) FROM ZPERSON)") == "0")
     }
 
+    @Test("an object that the store has led elsewhere is not among the members that it was added to")
+    func ledElsewhere() throws {
+        let (mine, theirs, moved) = (person("mine"), person("theirs"), book("b", nil, in: context))
+        try context.save()
+        context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+        other.own(moved).author = other.own(theirs)
+        try other.save()
+        #expect(mine.books.isEmpty && theirs.books.isEmpty)
+        moved.author = mine
+        try context.save()
+        #expect(moved.author === theirs && mine.books.isEmpty)
+        context.refresh(theirs, mergeChanges: true)
+        #expect(theirs.books == [moved])
+    }
+
     @Test("an owner that was rolled back has the members that were saved, and a newer version for them")
     func rolledBackOwner() throws {
         let author = person("a")

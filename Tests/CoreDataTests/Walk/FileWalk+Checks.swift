@@ -54,6 +54,14 @@ extension FileWalk {
         if context.hasChanges != (!context.insertedObjects.isEmpty || !context.updatedObjects.isEmpty || !context.deletedObjects.isEmpty) {
             throw fail("hasChanges is \(context.hasChanges)", walked)
         }
+        for (serial, note) in walked.notes {
+            guard note.object.managedObjectContext === context, !note.object.isFault, !note.object.isDeleted else { continue }
+            let text = note.object.value(forKey: "note") as? String
+            if text != note.text { throw fail("the note of \(serial) is \(text ?? "gone"), was set to \(note.text)", walked) }
+        }
+        for serial in walked.deleted where walked.announcedDeletions[serial] != 1 && groups.contains(.events) {
+            throw fail("the delete of \(serial) was announced \(walked.announcedDeletions[serial] ?? 0) times", walked)
+        }
         for serial in walked.inserted.keys {
             let count = walked.announcedInsertions[serial] ?? 0
             if count != 1, groups.contains(.events) { throw fail("the insertion of \(serial) was announced \(count) times", walked) }

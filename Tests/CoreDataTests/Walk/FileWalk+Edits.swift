@@ -17,7 +17,9 @@ extension FileWalk {
     func setAttribute(_ step: WalkStep, _ walked: WalkedContext) throws {
         guard let serial = chosen(walked, step.a), let object = try object(serial, walked, step) else { return }
         switch step.kind {
-        case .note: object.setValue("n\(step.b)", forKey: "note")
+        case .note:
+            object.setValue("n\(step.b)", forKey: "note")
+            if !object.isDeleted { walked.notes[serial] = (object, "n\(step.b)") }
         case .sameValue: object.setValue(object.value(forKey: "number"), forKey: "number")
         case .number: try set(.number(step.b % 4), WalkCell(serial: serial, key: "number"), of: object, walked)
         default: try set(step.b % 3 == 0 ? .empty : .text("t\(step.b)"), WalkCell(serial: serial, key: "text"), of: object, walked)

@@ -7,6 +7,7 @@ extension FileWalk {
     func rollback(_ walked: WalkedContext) {
         // What the child made of changes that are dropped here would never be saved.
         dropChild(of: walked)
+        walked.notes = [:]
         walked.context.rollback()
         forgetInsertions(walked)
         walked.clear()
@@ -20,7 +21,7 @@ extension FileWalk {
         forgetInsertions(walked)
         walked.clear()
         // What its coordinator has in the row cache may be old still.
-        (walked.held, walked.isStale, walked.strangers) = ([:], false, [])
+        (walked.held, walked.notes, walked.isStale, walked.strangers) = ([:], [:], false, [])
     }
 
     private func dropChild(of walked: WalkedContext) {
@@ -28,7 +29,7 @@ extension FileWalk {
         child.context.reset()
         forgetInsertions(child)
         child.clear()
-        (child.held, child.isStale, child.strangers) = ([:], false, [])
+        (child.held, child.notes, child.isStale, child.strangers) = ([:], [:], false, [])
     }
 
     private func forgetInsertions(_ walked: WalkedContext) {
@@ -36,6 +37,7 @@ extension FileWalk {
     }
 
     func refresh(_ step: WalkStep, _ walked: WalkedContext) throws {
+        walked.notes = [:]
         switch step.kind {
         case .refreshAll: walked.context.refreshAllObjects()
         case .refreshDeleted:

@@ -16,9 +16,12 @@ extension FileWalk {
         let (hadChanges, new) = (walked.context.hasChanges, walked.context.insertedObjects)
         let serials = try new.map { ($0, try require($0, walked)) }
         _ = walked.takeLastSave()
+        // Also a save that fails may have given out keys.
+        func noteKeys() { for (object, serial) in serials where object.managedObjectContext != nil { note(object, serial) } }
         do {
             try walked.context.save()
         } catch {
+            noteKeys()
             try checkRefusal(error as NSError, policy, walked)
             guard walked.parent == nil else { return }
             try expect(try reader.read(&keys), "after a save that failed with \((error as NSError).code)")
@@ -26,7 +29,7 @@ extension FileWalk {
             if policy != .errorMergePolicyType { try reset(walked) }
             return
         }
-        for (object, serial) in serials where object.managedObjectContext != nil { note(object, serial) }
+        noteKeys()
         if let parent = walked.parent {
             push(walked)
             return try observe(parent)
@@ -139,9 +142,19 @@ extension FileWalk {
     private func push(_ walked: WalkedContext) {
         guard let parent = walked.parent else { return }
         for (serial, kind) in walked.inserted { parent.inserted[serial] = kind }
+        // A policy of the child may bring back what the parent has dropped.
+        if groups.contains(.policies) {
+            for object in parent.context.insertedObjects {
+                if let serial = serial(of: object), parent.inserted[serial] == nil { parent.inserted[serial] = kind(of: object) }
+            }
+        }
         let known = visible(parent)
         for (cell, edit) in walked.edits {
-            guard known[cell.serial] != nil, cell.other == 0 || known[cell.other] != nil else { continue }
+            guard known[cell.serial] != nil, cell.other == 0 || known[cell.other] != nil else {
+                // The row is gone from the file, which the parent need not know.
+                parent.edits[cell]?.certainty = .unknown
+                continue
+            }
             if let target = edit.value.target, known[target] == nil {
                 parent.edits[cell] = .init(value: edit.value, certainty: .unknown)
             } else if edit.certainty == .sure {
@@ -155,6 +168,7 @@ extension FileWalk {
             parent.edits[cell]?.certainty = .unknown
         }
         parent.requested.formUnion(walked.deleted)
+        for serial in walked.notes.keys { parent.notes[serial] = nil }
         parent.tainted.formUnion(walked.tainted)
         for cell in walked.edits.keys { parent.orders[cell.serial] = nil }
         for edit in walked.edits.values { if let target = edit.value.target { parent.orders[target] = nil } }

@@ -38,8 +38,9 @@ struct WalkTransition {
     /// A store that wins takes along what depended on a row that is gone from it; and so does an owner that nobody here has read, and that
     /// cannot come back.
     private func isCascaded(_ serial: Int) -> Bool {
-        guard policy != .errorMergePolicyType, !walked.behind.isEmpty else { return false }
-        guard !mayStoreWin, let kind = walked.inserted[serial] ?? before.kinds[serial] else { return true }
+        if policy == .errorMergePolicyType || walked.behind.isEmpty { return false }
+        if mayStoreWin || walked.tainted.contains(serial) { return true }
+        guard let kind = walked.inserted[serial] ?? before.kinds[serial] else { return true }
         return WalkModel.toOnes(of: kind).contains { toOne in
             let cell = WalkCell(serial: serial, key: toOne.name)
             guard toOne.isCascade, let owner = (walked.edits[cell]?.value ?? before[cell]).target else { return false }
@@ -78,8 +79,10 @@ struct WalkTransition {
         [cell.serial, cell.other, value.target ?? 0, before[cell].target ?? 0].contains { walked.behind.contains($0) }
     }
 
-    /// Who has read the two ends of a one-to-one relationship at different times cannot know that one refers to the other.
+    /// Who has read the two ends of a one-to-one relationship at different times cannot know that one refers to the other; and who drops
+    /// what a delete did to an object has the reference back.
     private func mayDangle(_ cell: WalkCell) -> Bool {
+        if walked.tainted.contains(cell.serial) { return true }
         guard let kind = after.kinds[cell.serial], WalkModel.isOneToOne(cell.key, of: kind) else { return false }
         if walked.behind.contains(cell.serial) { return true }
         guard let toOne = WalkModel.toOne(cell.key, of: kind), let target = before[cell].target else { return false }

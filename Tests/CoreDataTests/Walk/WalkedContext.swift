@@ -33,6 +33,8 @@ final class WalkedContext {
     /// Whether a context above changed since this one was reset.
     var isStale = false
     var held: [Int: NSManagedObject] = [:]
+    /// Objects whose transient was set, and to what: no file knows that.
+    var notes: [Int: (object: NSManagedObject, text: String)] = [:]
     /// Objects of strangers' IDs.
     var strangers: [NSManagedObject] = []
     var announcedInsertions: [Int: Int] = [:]
@@ -99,6 +101,7 @@ final class WalkedContext {
 
     /// An object is gone from here: nothing refers to it any more.
     func forget(_ serial: Int) {
+        notes[serial] = nil
         edits = edits.filter { $0.key.serial != serial && $0.key.other != serial }
         for (cell, edit) in edits where edit.value.target == serial {
             let mayDangle = cell.key == "cover"

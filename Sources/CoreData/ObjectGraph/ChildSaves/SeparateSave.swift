@@ -50,6 +50,8 @@ struct SeparateSave {
             while next < bundles.count { try saveNext() }
             try saveOwn()
             while next < bundles.count { try saveNext() }
+            // What observers have changed since the context's own changes were saved.
+            if !own.isEmpty { receiveOwn() }
         } catch {
             keepRest()
             result.failure = error
@@ -194,10 +196,11 @@ extension SeparateSave {
         do {
             if context.hasChanges { try context.saveChanges(letsChildrenIn: false) }
             (own, ownInsertions) = ([], [])
-            collect(hasOwn: false)
+            collect(hasOwn: true)
             bundles += bundled(afterOwn)
         } catch  where SaveFailure.isOfData(error) {
             result.ownFailure = error
+            own = []
             keep(afterOwn)
         }
         afterOwn = []

@@ -62,12 +62,29 @@ extension NSManagedObjectContext {
         guard newest.layout === object.scope.shape.layout else { return }
         let isFault = object.state.contains(.fault)
         let (kept, former) = (slots ?? object.changedSlots, object.committedRow)
+        let dropped = object.changedSlots.subtracting(kept).filter(object.scope.shape.layout.referenceSlots)
+        let lost = dropped.map { object.currentRow.reference($0) }
         rebase(object, onto: newest, keeping: kept)
+        for (slot, reference) in zip(dropped, lost) { dropEdit(of: object, slot, from: reference) }
         if !kept.isEmpty, let former { leaveNewTargets(object, kept, former, newest) }
         if dropsRelationshipEdits { object.dropToManyEdits() } else { object.existingExtras?.forgetStoredMembers() }
         if tracker.pendingCount > 0 { DeletePropagation(context: self).run(to: object) }
         if !isFault { object.awake { $0.awake(fromSnapshotEvents: event) } }
         tracker.noteRefresh(of: object)
+    }
+
+    /// The object does not refer to what it was set to any more: neither that nor what it refers to now has anything about it to save.
+    private func dropEdit(of object: NSManagedObject, _ slot: Int, from lost: RowReference?) {
+        guard let inverse = object.scope.shape.toOnes[slot]?.inverse else { return }
+        let now = object.currentRow.reference(slot).map(forwarded)
+        for reference in [lost.map(forwarded), now] {
+            guard let target = reference.flatMap(registeredObject(for:)) else { continue }
+            if let index = inverse.toManyIndex {
+                target.existingContents(index)?.dropEdit(of: object)
+            } else if reference != now, !target.state.contains(.rowless) {
+                target.unlink(object, along: inverse)
+            }
+        }
     }
 
     /// Others have led a relationship elsewhere that was changed here, too: whom it leads to now loses the object with the next save.
