@@ -13,9 +13,6 @@ final class ContextSave {
     private(set) var incoming: NSManagedObjectContext?
 
     private static let maximumRounds = 1000
-    private static let maximumConflictRounds = 3
-    /// Where a value that one object gives up is met by another, each round resolves the next of them.
-    private static let maximumConstraintRounds = 10
 
     init(of context: NSManagedObjectContext, into parent: any GraphParent) {
         self.context = context
@@ -65,8 +62,9 @@ final class ContextSave {
     }
 
     private func saveResolvingConflicts() throws -> Saved {
-        var outdatedRounds = 0
-        for round in 1...Self.maximumConstraintRounds {
+        var attempts = RefusedAttempts()
+        defer { attempts.end() }
+        while true {
             if let failure = context.tracker.propagationFailure { throw failure }
             try validateObjects()
             context.takePooledKeys(parent)
@@ -77,12 +75,10 @@ final class ContextSave {
                 receipt.publish()
                 return Saved(freezer: freezer, receipt: receipt)
             } catch let conflicts as SaveConflicts {
-                if !conflicts.conflicts.isEmpty { outdatedRounds += 1 }
-                let isLast = outdatedRounds == Self.maximumConflictRounds || round == Self.maximumConstraintRounds
-                try context.resolve(conflicts, freezer.groups, isLastRound: isLast)
+                attempts.note(conflicts)
+                try context.resolve(conflicts, freezer.groups, isLastRound: attempts.areEnough)
             }
         }
-        misuse("unreachable: the last round returns or throws")
     }
 
     /// The step that may wait for a file. Child contexts are let in meanwhile; what they save waits in `incoming`.

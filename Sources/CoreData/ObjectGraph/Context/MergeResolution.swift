@@ -65,6 +65,17 @@ extension NSManagedObjectContext {
         object.own.base = nil
         tracker.forget(object)
         tracker.noteInsertion(of: object)
+        leaveFormerPartners(object)
+    }
+
+    /// The other ends of one-to-one relationships let go of the object when it was deleted: they say so themselves, and it says the same.
+    private func leaveFormerPartners(_ object: NSManagedObject) {
+        for case let (slot, relationship?) in object.scope.shape.toOnes.enumerated() where !object.isChanged(slot) {
+            guard let inverse = relationship.inverse, !inverse.isToMany, let partner = object.target(slot) else { continue }
+            object.writeTarget(nil, slot)
+            parentSource.forgetRows([partner.rowReference])
+            refresh(partner, mergeChanges: true)
+        }
     }
 
     /// Turns a store's conflicts into the policy's, has it resolve them, and prepares the next round.
