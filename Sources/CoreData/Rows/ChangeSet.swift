@@ -164,4 +164,17 @@ struct ConstraintBreach: Sendable {
 struct SaveConflicts: Error {
     let conflicts: [RowConflict]
     var breaches: [ConstraintBreach] = []
+    /// Lets those go on who would write into the store meanwhile. Where nobody calls it they wait a little, not for ever.
+    private(set) var endTurn: @Sendable () -> Void = {}
+
+    init(conflicts: [RowConflict], breaches: [ConstraintBreach] = []) { (self.conflicts, self.breaches) = (conflicts, breaches) }
+
+    func keepingTurn(_ end: @escaping @Sendable () -> Void) -> SaveConflicts {
+        var kept = self
+        kept.endTurn = { [endTurn] in
+            end()
+            endTurn()
+        }
+        return kept
+    }
 }

@@ -38,7 +38,7 @@ struct KeyForwarding {
     }
 
     subscript(_ temporary: Int64) -> RowReference? {
-        let index = first - temporary
+        let index = first &- temporary
         if index >= 0, index < Int64(window.count), let reference = window[Int(index)] { return reference }
         return others.isEmpty ? nil : others[temporary]
     }

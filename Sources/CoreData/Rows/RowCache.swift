@@ -161,16 +161,34 @@ final class RowCache: @unchecked Sendable {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Lists rows that were just updated, in place of those that they were measured against; not those whose version is 0.
-    func publish(updates: ContiguousArray<ChangeSet.Update>, versions: ContiguousArray<Int32>, root: Int) {
+    /// Lists rows that were just updated, in place of those that they were measured against; not those whose version is 0, nor those that a
+    /// later save has replaced or deleted.
+    ///
+    /// - Parameter isOvertaken: whether a later save came here before. A row that is not listed any more may have been deleted by that.
+    func publish(updates: ContiguousArray<ChangeSet.Update>, versions: ContiguousArray<Int32>, root: Int, isOvertaken: Bool) {
         guard !updates.isEmpty else { return }
         let moment = nextMoment()
+        // As for a batch.
+        var released: [Row] = []
         mutex.withLock {
             noteWrite(root)
             for index in updates.indices where versions[index] != 0 {
-                updates[index].row.withOwn { list($0, key: updates[index].key, version: versions[index], root: root, moment) }
+                let other = otherRow(updates[index], root)
+                let isListed = !isOvertaken || tables[root]?.find(updates[index].key) != nil
+                let isNewest = other.map { $0.version <= versions[index] } ?? isListed
+                updates[index].row.withOwn {
+                    list($0, key: updates[index].key, version: versions[index], root: root, moment, isNewest: isNewest)
+                }
+                if let other { released.append(other) }
             }
         }
+        withExtendedLifetime(released) {}
+    }
+
+    /// The listed row of an update's key, where it is not the one that the update was measured against.
+    @inline(__always) private func otherRow(_ update: ChangeSet.Update, _ root: Int) -> Row? {
+        guard let base = update.base, let entry = tables[root]?.find(update.key), Self.entry(base) != entry else { return nil }
+        return lockedRow(root, update.key)
     }
 
     /// Lists rows that were just inserted.
@@ -179,16 +197,19 @@ final class RowCache: @unchecked Sendable {
         mutex.withLock {
             for index in inserts.indices {
                 inserts[index].row.withOwn {
-                    list($0, key: keys[index], version: EntityLayout.versionOfInsert($0.bytes), root: root, moment)
+                    list($0, key: keys[index], version: EntityLayout.versionOfInsert($0.bytes), root: root, moment, isNewest: true)
                 }
             }
         }
     }
 
-    @inline(__always) private func list(_ row: OwnRow, key: Int64, version: Int32, root: Int, _ moment: UInt32) {
+    @inline(__always) private func list(
+        _ row: OwnRow, key: Int64, version: Int32, root: Int, _ moment: UInt32, isNewest: Bool
+    ) {
         // A row that came up from another context says its key already, and may be read by it now.
         if EntityLayout.key(row.bytes) != key { row.bytes.storeBytes(of: key, as: Int64.self) }
         EntityLayout.setVersion(row.bytes, version)
+        guard isNewest else { return }
         row.withUnsafeMutablePointerToHeader { header in
             guard header.pointee.listing == nil else { return header.pointee.listing?.moment = moment }
             header.pointee.listing = Listing(self, root, moment)

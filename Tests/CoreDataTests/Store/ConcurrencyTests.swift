@@ -116,4 +116,68 @@ struct ConcurrencyTests {
         request.fetchLimit = 20
         for tag in try context.fetch(request) { #expect(tag.label != nil) }
     }
+
+    static let resolving = NSMergePolicyType.all.filter { $0 != .errorMergePolicyType }
+
+    @Test(
+        "save the one object that all of them change, under a policy that resolves, without an error",
+        arguments: StoreKind.allCases,
+        resolving
+    )
+    func contention(kind: StoreKind, policy: NSMergePolicyType) throws {
+        let library = try Library(kind, options: options(kind))
+        _ = try library.savedBook()
+        let (coordinator, failures) = (library.coordinator, Lock<[any Error]>([]))
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            for round in 0..<30 {
+                let context = Library.context(on: coordinator)
+                context.mergePolicy = NSMergePolicy(merge: policy)
+                context.performAndWait {
+                    do {
+                        let book = try context.all(Book.self, "Book")[0]
+                        if thread % 2 == 0 { book.pages = Int32(round) } else { book.price = Double(round) }
+                        let chapter = Chapter(context: context)
+                        (chapter.heading, chapter.book) = ("\(thread).\(round)", book)
+                        try context.save()
+                    } catch {
+                        failures.withLock { $0.append(error) }
+                    }
+                }
+            }
+        }
+        failures.withLock { #expect($0.isEmpty, "\($0.count): \($0.first.map { "\($0)" } ?? "")") }
+        #expect(try library.sql("SELECT COUNT(*) = COUNT(DISTINCT ZHEADING) FROM ZCHAPTER") == "1")
+        if policy != .rollbackMergePolicyType { #expect(try library.sql("SELECT COUNT(*) FROM ZCHAPTER WHERE ZBOOK = 1") == "240") }
+    }
+
+    /// Commits what a context has changed; what became of it is told the row cache later.
+    private func commit(_ context: NSManagedObjectContext, _ library: Library) throws -> SaveReceipt {
+        try library.coordinator.save(ChangeFreezer(context.tracker, locked: [], isForStores: true).changes) {}
+    }
+
+    // * One save is committed; before the row cache knows of it, another edits or deletes the row.
+    @Test(
+        "leave the row cache with the row of the last save, in whatever order they come to it",
+        arguments: StoreKind.allCases,
+        [true, false]
+    )
+    func publication(kind: StoreKind, deletes: Bool) throws {
+        let library = try Library(kind)
+        let book = try library.savedBook()
+        book.title = "first"
+        let receipt = try commit(library.context, library)
+        let other = library.newContext()
+        let same = try #require(try other.all(Book.self, "Book").first)
+        #expect(same.title == "first")
+        if deletes { other.delete(same) } else { same.title = "second" }
+        try other.save()
+        receipt.publish()
+        let reader = library.newContext()
+        if deletes {
+            cocoaError(133000) { try reader.existingObject(with: book.objectID) }
+        } else {
+            #expect((try reader.existingObject(with: book.objectID) as? Book)?.title == "second")
+        }
+        withExtendedLifetime((same, receipt)) {}
+    }
 }

@@ -61,4 +61,15 @@ struct MovedFileTests {
         // The pool has no reader yet: the first one is opened now, by name.
         cocoaError(4) { try stack.newContext().labels() }
     }
+
+    @Test("is not read half from one file and half from another where it was opened read-only", arguments: ["WAL", "DELETE"])
+    func readOnly(journal: String) throws {
+        let options: [AnyHashable: Any] = [NSSQLitePragmasOption: ["journal_mode": journal]]
+        let writer = try Stack(url, options: options)
+        Tag(context: writer.newContext()).label = "mine"
+        try writer.close()
+        let stack = try Stack(url, options: [NSReadOnlyPersistentStoreOption: true])
+        try Deed.replace.run(url)
+        cocoaError(4) { try stack.newContext().labels() }
+    }
 }

@@ -310,4 +310,18 @@ struct OpeningTests {
             #expect(try stack.add(url, options: [NSReadOnlyPersistentStoreOption: flag]).isReadOnly)
         }
     }
+
+    @Test("follows a symbolic link to a file that is yet to be made", arguments: [true, false])
+    func danglingLink(isRelative: Bool) throws {
+        let folder = try TemporaryFolder()
+        let link = folder.file("link.sqlite")
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: isRelative ? "Store.sqlite" : folder.store.path)
+        let old = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+        try old.destroyPersistentStore(at: link, ofType: NSSQLiteStoreType)
+        try makeStore(at: link, labels: ["a"])
+        #expect(try Child.sqlite(folder.file("Store.sqlite"), "SELECT ZLABEL FROM ZTAG") == "a")
+        let stack = try Stack(folder.file("Store.sqlite"))
+        cocoaError(134080) { try stack.add(link) }
+        #expect(try stack.newContext().labels() == ["a"])
+    }
 }

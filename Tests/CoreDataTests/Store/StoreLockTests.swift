@@ -76,6 +76,32 @@ struct StoreLockTests {
         #expect(order.withLock { $0 } == ["writer"])
     }
 
+    @Test("is kept for a thread's next turns, also to read, until it lets go")
+    func headStart() {
+        let names = order {
+            var end: @Sendable () -> Void = {}
+            lock.write {
+                end = lock.keepNextTurn()
+                queueUp("other", writes: true)
+            }
+            lock.write { order.withLock { $0.append("first") } }
+            lock.read { order.withLock { $0.append("second") } }
+            end()
+        }
+        #expect(names == ["first", "second", "other"])
+    }
+
+    @Test("is not kept for ever where nobody lets go")
+    func forgottenHeadStart() {
+        lock.write {
+            _ = lock.keepNextTurn()
+            queueUp("other", writes: true)
+        }
+        group.wait()
+        #expect(lock.write { order.withLock { $0 } } == ["other"])
+        #expect(lock.waitingCount == 0)
+    }
+
     @Test("is given back when an error is thrown")
     func throwing() {
         #expect(throws: CocoaError.self) { try lock.write { throw CocoaError(.coreData) } }

@@ -8,6 +8,8 @@ final class ConstraintResolution {
     private var lost: [NSManagedObject] = []
     /// By object that lost.
     private var survivors: [ObjectIdentifier: NSManagedObject] = [:]
+    /// Objects that got former values back, which others may want by now.
+    private var reverted: [NSManagedObject] = []
 
     init(_ policy: NSMergePolicyType) { self.policy = policy }
 
@@ -16,8 +18,11 @@ final class ConstraintResolution {
     func run(_ conflicts: [NSConstraintConflict]) {
         for conflict in conflicts { bringUpToDate(conflict) }
         readMembers(conflicts)
+        let context = conflicts.lazy.flatMap(\.conflictingObjects).compactMap(\.registeredContext).first
         for conflict in conflicts { resolve(conflict) }
-        guard let context = survivors.values.first?.registeredContext else { return }
+        guard let context else { return }
+        resolveConsequences(context)
+        guard !survivors.isEmpty else { return }
         OneWayReferences(to: lost.map { ($0, current($0)) }, in: context).move()
     }
 
@@ -44,6 +49,20 @@ final class ConstraintResolution {
             let object = current(object)
             guard object !== survivor, object.state.isDisjoint(with: [.deleted, .detached]) else { continue }
             survivor = resolve(object, against: survivor, conflict.constraint)
+        }
+    }
+
+    /// Who wants values that another object was given back is in its way now, and so on along the chain.
+    private func resolveConsequences(_ context: NSManagedObjectContext) {
+        guard !reverted.isEmpty else { return }
+        let wanted = WantedValues(context.tracker.objects)
+        var next = 0
+        while next < reverted.count {
+            let object = reverted[next]
+            next += 1
+            for (other, constraint) in wanted.competitors(of: object) where other.state.isDisjoint(with: [.deleted, .detached]) {
+                _ = resolve(other, against: object, constraint)
+            }
         }
     }
 
@@ -113,5 +132,6 @@ final class ConstraintResolution {
             context.tracker.noteRefresh(of: object)
         }
         context.noteCorrections(SavedReferences(updated: [object.rowReference]))
+        reverted.append(object)
     }
 }

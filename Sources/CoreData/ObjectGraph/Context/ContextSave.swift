@@ -16,10 +16,8 @@ final class ContextSave {
     /// What changed in the events that ended since `willSave` was called last; nil once that is over.
     private var changedWhilePreparing: [ContiguousArray<NSManagedObject>]?
 
+
     static let maximumRounds = 1000
-    /// What resolves one conflict may lead to the next: a value that one object gives up is met by another, a delete is carried to what others
-    /// have added, and the row cache may be behind the store.
-    private static let maximumConflictRounds = 10
 
     init(of context: NSManagedObjectContext, into parent: any GraphParent, letsChildrenIn: Bool) {
         self.letsChildrenIn = letsChildrenIn
@@ -87,7 +85,9 @@ final class ContextSave {
     }
 
     private func saveResolvingConflicts() throws -> Saved {
-        for round in 1...Self.maximumConflictRounds {
+        var attempts = RefusedAttempts()
+        defer { attempts.end() }
+        while true {
             if let failure = context.tracker.propagationFailure { throw failure }
             try validateChanges()
             context.chooseStores()
@@ -96,10 +96,10 @@ final class ContextSave {
             do {
                 return try attempt(&groups)
             } catch let conflicts as SaveConflicts {
-                try context.resolve(conflicts, groups, isLastRound: round == Self.maximumConflictRounds)
+                attempts.note(conflicts)
+                try context.resolve(conflicts, groups, isLastRound: attempts.areEnough)
             }
         }
-        misuse("unreachable: the last round returns or throws")
     }
 
     /// - Parameter groups: the objects of what was frozen; the conflicts of a parent name them.

@@ -24,6 +24,9 @@ final class KeyPool: Sendable {
         }
     }
 
+    /// The last key that may be in use or at hand below a root entity.
+    func last(root: Int) -> Int64 { blocks.withLock { ($0[root]?.end ?? 1) - 1 } }
+
     /// The root entities that lack keys, with how many a save should reserve for them.
     var shortages: [(root: Int, count: Int)] {
         blocks.withLock { blocks in

@@ -41,7 +41,6 @@ final class OrderMark {
 /// The marks of all ordered relationships of a store.
 final class OrderMarks {
     private var marks: [String: OrderMark] = [:]
-    private var dataVersion: Int64?
 
     func mark(table: String, column: String) -> OrderMark {
         let name = "\(table).\(column)"
@@ -51,15 +50,6 @@ final class OrderMarks {
         return mark
     }
 
-    /// Forgets what other connections may have overtaken.
-    func refresh(_ connection: Connection) throws {
-        guard !marks.isEmpty, case .integer(let version)? = try connection.rows("PRAGMA data_version").first?.first,
-            version != dataVersion
-        else { return }
-        dataVersion = version
-        forget()
-    }
-
-    /// Forgets all positions: a rollback took some back.
+    /// Forgets all positions: a rollback took some back, or others may have overtaken them.
     func forget() { for mark in marks.values { mark.highest = nil } }
 }

@@ -13,7 +13,8 @@ final class RowReader {
     /// When the read began: the rows are as of then.
     private let moment: UInt32
     private let body: (RowRun) throws -> Void
-    @exclusivity(unchecked) private var number = -1
+    /// Nil before the first row: a file may say any number.
+    @exclusivity(unchecked) private var number: Int?
     @exclusivity(unchecked) private var plan: ColumnPlan?
     @exclusivity(unchecked) private var batch: RowBatch?
 
@@ -49,7 +50,7 @@ final class RowReader {
     @inline(__always) private func add(_ values: some RowValues) throws {
         let next = Int(truncatingIfNeeded: sqlite3_value_int64(values.value(first + 1)))
         let key = sqlite3_value_int64(values.value(first))
-        if next != number || batch.unsafelyUnwrapped.isFull || key <= 0 { try turn(to: next, key) }
+        if next != number || key <= 0 || batch.unsafelyUnwrapped.isFull { try turn(to: next, key) }
         // Both were set by the first turn, and the reader keeps them until the next.
         Unmanaged.passUnretained(plan.unsafelyUnwrapped)._withUnsafeGuaranteedRef { plan in
             Unmanaged.passUnretained(batch.unsafelyUnwrapped)._withUnsafeGuaranteedRef { decode(key, values, plan, into: $0) }
@@ -170,10 +171,13 @@ final class RowReader {
             let cell = UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_value_bytes(value)))
             if step.isMarked { decodeMarked(cell, step, row, place, batch) } else { batch.store(bytes, cell.count, at: place) }
         default:
-            let reference = RowReference(key: sqlite3_value_int64(value), entity: targetEntity(entity, step), store: store.number)
-            place.storeBytes(of: reference, as: RowReference.self)
-            // NB: no row has such a key, and here it would be that of an object which is in no store yet.
-            if reference.key < 0 { EntityLayout.setNull(row, step.slot) }
+            let key = sqlite3_value_int64(value)
+            guard key > 0 else {
+                // NB: no row has such a key, and here it would be that of an object which is in no store yet.
+                memset(place, 0, step.kind.batchSize)
+                return EntityLayout.setNull(row, step.slot)
+            }
+            place.storeBytes(of: RowReference(key: key, entity: targetEntity(entity, step), store: store.number), as: RowReference.self)
         }
     }
 
@@ -194,11 +198,14 @@ final class RowReader {
         }
     }
 
-    /// The target's entity: the one that the companion column says, else the relationship's destination.
+    /// The target's entity: the one that the companion column says, else the relationship's destination, which also stands for what is none of its kind.
     private func targetEntity(_ value: OpaquePointer?, _ step: ColumnStep) -> Int32 {
         guard let value, step.entityColumn >= 0 else { return step.targetEntity }
         let number = Int(sqlite3_value_int64(value))
-        return store.schema.entity(numbered: number).map { Int32($0.description.index) } ?? step.targetEntity
+        guard let entity = store.schema.entity(numbered: number)?.description.index,
+            store.model.entitiesInIndexOrder[Int(step.targetEntity)].subtree.contains(entity)
+        else { return step.targetEntity }
+        return Int32(entity)
     }
 
     @inline(__always) private func noteNull(_ value: OpaquePointer?, _ row: UnsafeMutableRawPointer, _ slot: Int) {

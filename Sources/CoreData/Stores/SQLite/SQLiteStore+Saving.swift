@@ -10,7 +10,12 @@ extension SQLiteStore {
     /// - Throws: `SaveConflicts` or a `CocoaError`; the file is as it was then.
     func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> SaveRun {
         do {
-            return try pool.write { try write(changes, $0, next) }
+            return try pool.write { connection in
+                do { return try write(changes, connection, next) } catch let conflicts as SaveConflicts {
+                    // Others would change the same rows once more before they are resolved.
+                    throw conflicts.keepingTurn(lock.keepNextTurn())
+                }
+            }
         } catch let error as SQLiteError {
             orderMarks.forget()
             throw CocoaError(error, url: url, doing: "save", default: .persistentStoreSave)
@@ -50,6 +55,7 @@ extension SQLiteStore {
             orderMarks.forget()
             throw error
         }
+        run.noteCommit()
         return run
     }
 
@@ -79,12 +85,19 @@ extension SQLiteStore {
         return last - Int64(count) + 1
     }
 
+    /// No key that was given out before is given out again, though somebody has counted back: nobody could write a row of that key then.
+    func noteKeys(upTo key: Int64, root: Int, _ connection: Connection) throws {
+        let last = max(key, keyPool.last(root: root))
+        try connection.run("UPDATE Z_PRIMARYKEY SET Z_MAX = ?1 WHERE Z_ENT = ?2 AND Z_MAX < ?1", [.integer(last), .integer(Int64(root))])
+    }
+
     /// Takes a block of primary keys in a transaction of its own.
     func reserveKeys(_ count: Int, for entity: NSEntityDescription) throws -> Int64 {
         try reporting("reserve object IDs") {
             try pool.write { connection in
                 try connection.transaction(.immediate) {
                     try requireFile()
+                    try requireSameStore(connection)
                     return try reserveKeys(count, root: schema.entity(for: entity).rootNumber, connection)
                 }
             }

@@ -11,6 +11,8 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let plans: PlanCache
     let counter: StatementCounter
     let orderMarks = OrderMarks()
+    let changesByOthers = ChangesByOthers()
+    let publicationOrder = PublicationOrder()
     let keyPool = KeyPool()
     /// By relationship of the store's model, which keeps it.
     let relationshipPlans = Lock<[ObjectIdentifier: RelationshipPlan]>([:])
@@ -20,7 +22,9 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     struct MetadataState {
         var metadata: StoreMetadata
-        var isChanged = false
+        /// How often they were set, and how often they had been when they were written last.
+        var edits = 0
+        var writtenEdits = 0
     }
 
     init(
@@ -56,7 +60,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
                 $0.metadata.dictionary = newValue ?? [:]
                 $0.metadata.uuid = uuid
                 $0.metadata.stamp(model: model, configuration: explicitConfiguration, type: kind)
-                $0.isChanged = true
+                $0.edits += 1
             }
         }
     }
@@ -67,14 +71,21 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         identifier = metadata.uuid
         cache.forgetAll()
         orderMarks.forget()
+        changesByOthers.forget()
     }
 
     var explicitConfiguration: String? { configurationName == Self.defaultConfigurationName ? nil : configurationName }
 
-    /// The metadata to write, if it was changed since the last save.
-    var changedMetadata: StoreMetadata? { state.withLock { $0.isChanged ? $0.metadata : nil } }
+    /// The identifier that the database has.
+    var uuid: String { state.withLock { $0.metadata.uuid } }
 
-    func didWriteMetadata() { state.withLock { $0.isChanged = false } }
+    /// The metadata to write, if they were changed since the last save, and which edit of them it is.
+    var changedMetadata: (metadata: StoreMetadata, edit: Int)? {
+        state.withLock { $0.edits != $0.writtenEdits ? ($0.metadata, $0.edits) : nil }
+    }
+
+    /// What was set since that edit is still to be written.
+    func didWriteMetadata(edit: Int) { state.withLock { $0.writtenEdits = edit } }
 
     /// The turn at the database. Two stores with one lock are on one database.
     var lock: StoreLock { pool.lock }

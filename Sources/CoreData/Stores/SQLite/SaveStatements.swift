@@ -24,7 +24,7 @@ final class SaveStatements {
     private let insertRow: String
     private(set) lazy var insertOne = "INSERT \(insertHead)\(insertRow)"
     private var insertMany: (count: Int, sql: String) = (0, "")
-    private var updates = RecentlyUsed<SlotMask, (sql: String, steps: ContiguousArray<StatementWriter.Step>)>(countLimit: 128)
+    private var updates = RecentlyUsed<SlotMask, Update>(countLimit: 128)
     private let columns: [[String]]
 
     private lazy var parametersPerRow = columns.reduce(1) { $0 + $1.count }
@@ -84,14 +84,23 @@ final class SaveStatements {
         return insertMany.sql
     }
 
-    /// The statement that writes these slots of one row; its last parameters are the new version, the key and the version that was read.
-    func update(_ slots: SlotMask) -> (sql: String, steps: ContiguousArray<StatementWriter.Step>) {
+    /// The statement that writes some slots of one row; its last parameters are the new version, the key and the version that was read.
+    struct Update {
+        let sql: String
+        /// As `sql`, for versions that others have written as something else than an integer: the version is what reading makes of it.
+        let sqlOfAnyVersion: String
+        let steps: ContiguousArray<StatementWriter.Step>
+    }
+
+    /// The statement that writes these slots.
+    func update(_ slots: SlotMask) -> Update {
         if let known = updates.value(for: slots) { return known }
         let steps = ContiguousArray(self.steps.filter { slots.contains($0.slot) })
         let assignments = steps.flatMap { columns[$0.slot] }.map { "\($0) = ?" } + ["Z_OPT = ?"]
-        let sql = "UPDATE \(entity.table) SET \(assignments.joined(separator: ", ")) WHERE Z_PK = ? AND Z_OPT = ?"
-        updates.insert((sql, steps), for: slots)
-        return (sql, steps)
+        let sql = "UPDATE \(entity.table) SET \(assignments.joined(separator: ", ")) WHERE Z_PK = ? AND "
+        let update = Update(sql: sql + "Z_OPT = ?", sqlOfAnyVersion: sql + "ifnull(CAST(Z_OPT AS INTEGER), 0) = ?", steps: steps)
+        updates.insert(update, for: slots)
+        return update
     }
 
     /// How many of those are kept.
@@ -100,7 +109,7 @@ final class SaveStatements {
     /// Advances the versions of rows that were never read, by a JSON array of keys.
     var touch: String {
         """
-        UPDATE \(entity.table) SET Z_OPT = CASE WHEN Z_OPT < \(Int64.max) THEN Z_OPT + 1 ELSE 1 END \
+        UPDATE \(entity.table) SET Z_OPT = CASE WHEN typeof(Z_OPT) = 'integer' AND Z_OPT < \(Int64.max) THEN Z_OPT + 1 ELSE 1 END \
         WHERE Z_PK IN (SELECT value FROM json_each(?))
         """
     }

@@ -26,7 +26,11 @@ struct StoreDatabase: Sendable {
         // A file is read beside writers, in this process or another; a database in memory is not.
         let read = { (try check(connection, model, configurationName), try Self.hasLog(connection)) }
         let ((schema, metadata), hasLog) = place.database == nil ? try read() : try lock.read(read)
-        let pool = ConnectionPool(lock: lock, locksReaders: !hasLog) { _ in try observed(connectForReading(), counter) }
+        let pool = ConnectionPool(lock: lock, locksReaders: !hasLog) { _ in
+            let connection = try connectForReading()
+            try lock.identity.requireFile(at: url)
+            return observed(connection, counter)
+        }
         return OpenedDatabase(schema: schema, metadata: metadata, pool: pool, counter: counter, type: place.type, isReadOnly: true)
     }
 

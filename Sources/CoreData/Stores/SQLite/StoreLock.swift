@@ -6,6 +6,9 @@ import SQLiteDriver
 /// First come, first served, across all coordinators of the process: who ends his turn hands it to those who have waited longest, one writer or
 /// all the readers up to the next writer. It says nothing to other processes; SQLite's own locks do.
 ///
+/// A save that was refused may keep the next turn for its second attempt. It is a head start, no lock: it ends by itself after a while, so that
+/// nobody waits for ever where what prepares the attempt waits for others in turn.
+///
 /// Not recursive. Nothing inside a turn may call up into user code, or wait for a database that comes earlier in the order of `identity`.
 final class StoreLock: Sendable {
     let identity: DatabaseIdentity
@@ -23,14 +26,45 @@ final class StoreLock: Sendable {
         try take(.writing, body)
     }
 
+    /// Keeps the next turns to write for this thread, for a short time: called in such a turn. The caller gets what ends it earlier.
+    func keepNextTurn() -> @Sendable () -> Void {
+        let headStart = HeadStart()
+        state.withLock { $0.headStart = headStart }
+        return { [self] in
+            let begun = state.withLock { turns in
+                if turns.headStart === headStart { turns.headStart = nil }
+                return turns.beginWaiting()
+            }
+            for waiter in begun { waiter.begins.signal() }
+        }
+    }
+
     /// How many wait.
     var waitingCount: Int { state.withLock { $0.queue.count } }
 
     private func take<Result>(_ purpose: Turns.Purpose, _ body: () throws -> Result) rethrows -> Result {
-        state.withLock { $0.begin(purpose) }?.begins.wait()
+        if let waiter = state.withLock({ $0.begin(purpose) }) { wait(for: waiter) }
         defer { for waiter in state.withLock({ $0.end(purpose) }) { waiter.begins.signal() } }
         return try body()
     }
+
+    private func wait(for waiter: Turns.Waiter) {
+        while waiter.begins.wait(timeout: .now() + .nanoseconds(Int(HeadStart.duration))) == .timedOut {
+            // A head start may have run out.
+            for waiter in state.withLock({ $0.beginWaiting() }) { waiter.begins.signal() }
+        }
+    }
+}
+
+/// A thread that comes before all who wait to write.
+private final class HeadStart: Sendable {
+    static let duration: UInt64 = 250_000_000
+
+    private let thread = pthread_self()
+    private let end = DispatchTime.now().uptimeNanoseconds + duration
+
+    var isOver: Bool { DispatchTime.now().uptimeNanoseconds >= end }
+    func isOf(_ other: pthread_t) -> Bool { pthread_equal(thread, other) != 0 }
 }
 
 /// Whose turn it is, and who is next.
@@ -39,6 +73,7 @@ private struct Turns {
 
     final class Waiter {
         let purpose: Purpose
+        let thread = pthread_self()
         let begins = DispatchSemaphore(value: 0)
         init(_ purpose: Purpose) { self.purpose = purpose }
     }
@@ -46,12 +81,15 @@ private struct Turns {
     private var readers = 0
     private var isWriting = false
     private(set) var queue: [Waiter] = []
+    /// Who writes next, whoever waits.
+    var headStart: HeadStart?
 
     /// Begins a turn; where that is not possible yet, what to wait for.
     mutating func begin(_ purpose: Purpose) -> Waiter? {
-        if queue.isEmpty, admit(purpose) { return nil }
+        let isAhead = headStart?.isOf(pthread_self()) ?? false
+        if queue.isEmpty || isAhead, admit(purpose, pthread_self()) { return nil }
         let waiter = Waiter(purpose)
-        queue.append(waiter)
+        queue.insert(waiter, at: isAhead ? 0 : queue.count)
         return waiter
     }
 
@@ -61,19 +99,31 @@ private struct Turns {
         case .reading: readers -= 1
         case .writing: isWriting = false
         }
+        return beginWaiting()
+    }
+
+    /// Begins the turns of those who have waited longest, if it is their turn: they are to be woken.
+    mutating func beginWaiting() -> [Waiter] {
         var count = 0
-        while count < queue.count, admit(queue[count].purpose) { count += 1 }
+        while count < queue.count, admit(queue[count].purpose, queue[count].thread) { count += 1 }
         defer { queue.removeFirst(count) }
         return Array(queue.prefix(count))
     }
 
-    private mutating func admit(_ purpose: Purpose) -> Bool {
-        guard !isWriting, purpose == .reading || readers == 0 else { return false }
+    private mutating func admit(_ purpose: Purpose, _ thread: pthread_t) -> Bool {
+        guard !isWriting, purpose == .reading || (readers == 0 && !isBehind(thread)) else { return false }
         switch purpose {
         case .reading: readers += 1
         case .writing: isWriting = true
         }
         return true
+    }
+
+    /// Whether another thread has a head start.
+    private mutating func isBehind(_ thread: pthread_t) -> Bool {
+        guard let other = headStart else { return false }
+        if other.isOver { headStart = nil }
+        return headStart != nil && !other.isOf(thread)
     }
 }
 

@@ -95,11 +95,12 @@ extension StorePlace {
     func refuseFragment() throws {
         guard database == nil else { return }
         try refusePipe()
-        let size = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)[.size] as? NSNumber
-        guard let size, (1..<512).contains(size.intValue) else { return }
+        // Of what a link leads to, which may be a file that is yet to be made.
+        var status = stat()
+        guard stat(url.path, &status) == 0, (1..<512).contains(status.st_size) else { return }
         throw CocoaError.coreData(
             .fileReadCorruptFile,
-            "\(url.path) is no database: it has only \(size) bytes.",
+            "\(url.path) is no database: it has only \(status.st_size) bytes.",
             userInfo: [NSFilePathErrorKey: url.path]
         )
     }

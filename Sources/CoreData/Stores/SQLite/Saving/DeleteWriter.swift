@@ -43,7 +43,9 @@ struct DeleteWriter {
         guard connection.changes < keys.count else { return }
         // A row that is gone already is what was asked for; one with another version is a conflict.
         let present = try store.readVersions(keys, group.entity, connection)
-        for key in keys where present[key] != nil { try conflicts.noteStoredRow(group, key, version) }
+        // One that is the same only as a number is no integer.
+        try deleteUnread(keys.filter { present[$0] == Int64(version) }, statements)
+        for key in keys where present[key].map({ $0 != Int64(version) }) ?? false { try conflicts.noteStoredRow(group, key, version) }
     }
 
     private func deleteUnread(_ keys: [Int64], _ statements: SaveStatements) throws {

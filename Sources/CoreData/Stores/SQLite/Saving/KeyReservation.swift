@@ -31,9 +31,17 @@ struct KeyReservation {
     /// The first key of each root entity's block.
     private func reserveBlocks(for changes: StoreChanges) throws -> [Int: Int64] {
         var needed: [Int: Int] = [:]
+        var known: [Int: Int64] = [:]
         for (_, group) in changes.groups {
-            needed[root(group), default: 0] += group.inserts.indices.count(where: { group.inserts[$0].key <= 0 })
+            var (count, highest) = (0, Int64(0))
+            for index in group.inserts.indices {
+                let key = group.inserts[index].key
+                if key <= 0 { count += 1 } else { highest = max(highest, key) }
+            }
+            needed[root(group), default: 0] += count
+            known[root(group), default: 0] = max(known[root(group)] ?? 0, highest)
         }
+        for (root, key) in known.sorted(by: { $0.key < $1.key }) where key > 0 { try store.noteKeys(upTo: key, root: root, connection) }
         var first: [Int: Int64] = [:]
         for (root, count) in needed.sorted(by: { $0.key < $1.key }) where count > 0 {
             first[root] = try store.reserveKeys(count, root: root, connection)

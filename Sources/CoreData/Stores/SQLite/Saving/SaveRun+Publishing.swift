@@ -2,16 +2,20 @@ extension SaveRun {
     /// The transaction is committed: rows get their references, and the cache the rows. Nobody else may be reading the rows.
     func publish() {
         for (_, group) in changes.groups { completeReferences(of: group) }
+        store.publicationOrder.publish(number) { tellCache(isOvertaken: $0) }
+        for (index, (_, group)) in changes.groups.enumerated() { forgetVersions(of: group, updatedVersions[index]) }
+        for (root, first, count) in keys.pooled { store.keyPool.put(first, count: count, root: root) }
+        if let writtenMetadata { store.didWriteMetadata(edit: writtenMetadata) }
+    }
+
+    private func tellCache(isOvertaken: Bool) {
         for (index, (_, group)) in changes.groups.enumerated() {
             let root = group.entity.rootEntity.index
             store.cache.publish(inserts: group.inserts, keys: insertedKeys[index], root: root)
-            store.cache.publish(updates: group.updates, versions: updatedVersions[index], root: root)
+            store.cache.publish(updates: group.updates, versions: updatedVersions[index], root: root, isOvertaken: isOvertaken)
             store.cache.forget(root: root, deletes: group.deletes)
         }
-        for (index, (_, group)) in changes.groups.enumerated() { forgetVersions(of: group, updatedVersions[index]) }
         for (root, keys) in unlistedUpdates { for key in keys { store.cache.forget(root: root, key: key) } }
-        for (root, first, count) in keys.pooled { store.keyPool.put(first, count: count, root: root) }
-        store.didWriteMetadata()
     }
 
     /// Rows whose versions have become ones that no row can say: the store is asked for them before the next change.

@@ -13,6 +13,10 @@ final class SaveRun {
     private(set) var updatedVersions: [ContiguousArray<Int32>] = []
     /// What the row cache is to forget once this is committed: rows whose new versions are not known.
     private(set) var unlistedUpdates: [(root: Int, keys: [Int64])] = []
+    /// The number of the save among those of the store, once it is committed.
+    private(set) var number = 0
+    /// Which edit of the store's metadata was written.
+    private(set) var writtenMetadata: Int?
     private let positions: PositionAssignment
     /// Whether values under constraints that updates replace are taken away before: an earlier attempt has shown that they can collide.
     private let freesValues: Bool
@@ -32,7 +36,7 @@ final class SaveRun {
     ///
     /// - Throws: `SaveConflicts`, `BrokenUniqueIndex`, `SQLiteError`, `CocoaError`; the transaction is to be rolled back then.
     func write() throws {
-        try store.orderMarks.refresh(connection)
+        try store.requireSameStore(connection)
         keys = try KeyReservation(store: store, connection: connection).keys(for: changes)
         let conflicts = ConflictDetection(store, connection)
         try writeDeletes(conflicts)
@@ -43,7 +47,13 @@ final class SaveRun {
         try conflicts.throwIfAny()
         try writeInserts(writer)
         try LinkWriter(store: store, connection: connection, resolve: resolve).write(changes)
-        if let metadata = store.changedMetadata { try metadata.write(to: connection) }
+        try writeMetadata()
+    }
+
+    private func writeMetadata() throws {
+        guard let (metadata, edit) = store.changedMetadata else { return }
+        try metadata.write(to: connection)
+        writtenMetadata = edit
     }
 
     private func writeDeletes(_ conflicts: ConflictDetection) throws {
@@ -84,6 +94,8 @@ final class SaveRun {
             "A relationship leads from store \(store.url?.lastPathComponent ?? "?") to an object of another store, or of none."
         )
     }
+
+    func noteCommit() { number = store.publicationOrder.next() }
 
     /// Nothing was written: the rows are as they were, so that the next save assigns positions anew.
     func revertPositions() { positions.revert() }

@@ -32,7 +32,8 @@ enum UniqueValue: Hashable {
 
     private init?(_ number: Double) {
         if number.isNaN { return nil }
-        self = .real(number)
+        // NB: a whole number is one value, whether as an integer or not.
+        self = Int64(exactly: number).map(Self.integer) ?? .real(number)
     }
 
     // NB: `==` on strings is canonical equivalence; SQLite compares bytes.

@@ -28,8 +28,8 @@ struct UpdateWriter {
         do {
             while index < group.updates.count {
                 let slots = group.updates[index].slots
-                let (sql, steps) = statements.update(slots)
-                try connection.withCached(sql) { statement in
+                let update = statements.update(slots)
+                try connection.withCached(update.sql) { statement in
                     while index < group.updates.count, group.updates[index].slots == slots {
                         defer { index += 1 }
                         let key = group.updates[index].key
@@ -42,7 +42,8 @@ struct UpdateWriter {
                             try conflicts.noteStoredRow(group, key, 0)
                             continue
                         }
-                        written.versions[index] = try run(group, index, version, statement, steps, statements)
+                        written.versions[index] = try run(group, index, version, statement, update.steps, statements)
+                        if connection.changes == 0 { try runWithAnyVersion(group, index, version, update, statements) }
                     }
                 }
             }
@@ -86,8 +87,20 @@ struct UpdateWriter {
         } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
             throw BrokenUniqueIndex.error(for: error, group.entity)
         }
-        if connection.changes == 0 { try conflicts.noteStoredRow(group, key, EntityLayout.version(ofStored: version)) }
         return EntityLayout.version(ofStored: newVersion)
+    }
+
+    /// The row has another version, or one that is no integer: what others write may have none at all.
+    private func runWithAnyVersion(
+        _ group: ChangeSet.Group,
+        _ index: Int,
+        _ version: Int64,
+        _ update: SaveStatements.Update,
+        _ statements: SaveStatements
+    ) throws {
+        try connection.withCached(update.sqlOfAnyVersion) { _ = try run(group, index, version, $0, update.steps, statements) }
+        guard connection.changes == 0 else { return }
+        try conflicts.noteStoredRow(group, group.updates[index].key, EntityLayout.version(ofStored: version))
     }
 
     /// Takes away the values under constraints that updates are about to replace: one may take what another gives up.

@@ -64,6 +64,15 @@ extension StoreMetadata {
         return StoreMetadata(uuid: uuid, values: values)
     }
 
+    /// The identifier alone; nil where there is no store any more.
+    static func uuid(in connection: Connection) throws -> String? {
+        let table = try connection.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'")
+        guard !table.isEmpty else { return nil }
+        let rows = try connection.rows("SELECT Z_UUID FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
+        guard case .text(let uuid)? = rows.first?.first else { return nil }
+        return uuid
+    }
+
     /// Writes the row, in place of the one that is there. Needs a transaction around it when more is written with it.
     ///
     /// - Throws: `CocoaError.persistentStoreOperation` for values that no property list can hold, or the `SQLiteError` of the write; in both

@@ -1,0 +1,36 @@
+import Foundation
+import SQLiteDriver
+
+/// Whether other connections have written into the database since a save looked last.
+///
+/// Used on the writing connection only, in its transaction.
+final class ChangesByOthers {
+    private var dataVersion: Int64?
+
+    /// Runs `body` where they have, or where that is not known. Where it throws, the next look finds the same.
+    func look(_ connection: Connection, _ body: () throws -> Void) throws {
+        guard case .integer(let version)? = try connection.rows("PRAGMA data_version").first?.first, version != dataVersion else { return }
+        try body()
+        dataVersion = version
+    }
+
+    func forget() { dataVersion = nil }
+}
+
+extension SQLiteStore {
+    /// Sees whether the database is still that of the store, and forgets what others may have overtaken. Runs in a transaction that writes.
+    ///
+    /// - Throws: `CocoaError` 134070 where others have emptied it and made another store of it: the keys that objects have here may name
+    ///   strangers' rows there.
+    func requireSameStore(_ connection: Connection) throws {
+        try changesByOthers.look(connection) {
+            orderMarks.forget()
+            guard try StoreMetadata.uuid(in: connection) != uuid else { return }
+            throw CocoaError.coreData(
+                .persistentStoreOperation,
+                "The store at \(url?.path ?? "?") was emptied or replaced by others while it was open: remove it from the coordinator, and add it anew.",
+                userInfo: [NSAffectedStoresErrorKey: [self]]
+            )
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("A store that others empty or count back while it is open")
+struct ReplacedStoreTests {
+    /// What makes another store of a database that stays where it is.
+    enum Deed: CaseIterable {
+        case empty, destroy
+
+        func run(_ home: StoreHome) throws {
+            let other = try Stack(home.url())
+            switch self {
+            case .empty: _ = try other.coordinator.emptyPersistentStore(try #require(other.coordinator.persistentStores.first))
+            case .destroy:
+                try other.coordinator.destroyPersistentStore(at: home.url(), ofType: home.kind.type)
+                try other.add(home.url())
+            }
+            let context = other.newContext()
+            for label in ["x", "y", "z"] { Tag(context: context).label = label }
+            try context.save()
+            try other.close()
+        }
+    }
+
+    @Test(
+        "refuses to write old objects over strangers' rows, under any policy, and keeps the changes",
+        arguments: StoreKind.allCases,
+        Deed.allCases
+    )
+    func strangers(kind: StoreKind, deed: Deed) throws {
+        let home = try StoreHome(kind)
+        let stack = try Stack(home.url())
+        let context = stack.newContext()
+        let tags = ["a", "b", "c"].map { label in
+            let tag = Tag(context: context)
+            tag.label = label
+            return tag
+        }
+        try context.save()
+        try deed.run(home)
+        tags[0].label = "edited"
+        context.delete(tags[1])
+        for policy in NSMergePolicyType.all {
+            context.mergePolicy = NSMergePolicy(merge: policy)
+            let error = cocoaError(134070) { try context.save() }
+            #expect(error?.localizedDescription.contains("emptied or replaced") == true)
+        }
+        let new = Tag(context: context)
+        cocoaError(134070) { try context.obtainPermanentIDs(for: [new]) }
+        #expect(tags[0].label == "edited" && tags[0].isUpdated && tags[1].isDeleted && new.isInserted)
+        #expect(try home.sql("SELECT group_concat(ZLABEL) FROM (SELECT ZLABEL FROM ZTAG ORDER BY 1)") == "x,y,z")
+        #expect(try home.sql("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'") == "3")
+    }
+
+    @Test("keys that were reserved before it was emptied are not written into it", arguments: StoreKind.allCases)
+    func reservedKeys(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let (context, child) = try contextWithReservedKeys(home)
+        try Deed.empty.run(home)
+        Tag(context: child).label = "late"
+        try child.save()
+        cocoaError(134070) { try context.save() }
+        #expect(context.insertedObjects.count == 1)
+        try expectRoomForOthers(home)
+    }
+
+    @Test("keys that were reserved before the store was counted back leave room for what others insert", arguments: StoreKind.allCases)
+    func countedBack(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let (context, child) = try contextWithReservedKeys(home)
+        // * As a backup that is restored in place.
+        _ = try home.sql("DELETE FROM ZTAG; UPDATE Z_PRIMARYKEY SET Z_MAX = 0 WHERE Z_NAME = 'Tag'")
+        for _ in 0..<3 {
+            Tag(context: child).label = "late"
+            try child.save()
+            try context.save()
+            try expectRoomForOthers(home)
+        }
+        #expect(try home.sql("SELECT count(*) FROM ZTAG WHERE ZLABEL = 'late'") == "3")
+    }
+
+    @Test("an object that object trump brings back leaves room for what others insert", arguments: StoreKind.allCases)
+    func broughtBack(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let stack = try Stack(home.url())
+        let context = stack.newContext()
+        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let tags = (0..<5).map { _ in Tag(context: context) }
+        try context.save()
+        _ = try home.sql("DELETE FROM ZTAG; UPDATE Z_PRIMARYKEY SET Z_MAX = 0 WHERE Z_NAME = 'Tag'")
+        tags[4].label = "back"
+        try context.save()
+        try expectRoomForOthers(home)
+    }
+
+    /// A context whose store has keys at hand for a child's new objects.
+    private func contextWithReservedKeys(_ home: StoreHome) throws -> (NSManagedObjectContext, child: NSManagedObjectContext) {
+        let stack = try Stack(home.url())
+        let context = stack.newContext()
+        let child = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        child.parent = context
+        for _ in 0..<3 {
+            for _ in 0..<5 { Tag(context: child).label = "early" }
+            try child.save()
+            try context.save()
+        }
+        return (context, child)
+    }
+
+    private func expectRoomForOthers(_ home: StoreHome) throws {
+        let context = try Stack(home.url()).newContext()
+        for _ in 0..<30 {
+            Tag(context: context).label = "other"
+            try context.save()
+        }
+    }
+}
