@@ -16,7 +16,6 @@ final class ContextSave {
     /// What changed in the events that ended since `willSave` was called last; nil once that is over.
     private var changedWhilePreparing: [ContiguousArray<NSManagedObject>]?
 
-
     static let maximumRounds = 1000
 
     init(of context: NSManagedObjectContext, into parent: any GraphParent, letsChildrenIn: Bool) {

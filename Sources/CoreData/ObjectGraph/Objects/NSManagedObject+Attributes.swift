@@ -17,11 +17,10 @@ extension NSManagedObject {
 
     final func setTransient(_ value: Any?, _ key: String) {
         let extras = extras
-        // What comes in with the other values is no change.
-        if !state.contains(.loading), extras.transientsBefore[key] == nil { extras.transientsBefore[key] = .some(extras.transients[key]) }
-        extras.transients[key] = value ?? NSNull()
         // What a hook computes when values come in is no change: a parent context has its own.
-        if !state.contains(.loading) || state.contains(.inserted) { extras.changedTransients.insert(key) }
+        let isChange = !state.contains(.loading) || state.contains(.inserted)
+        if isChange, extras.transientsBefore[key] == nil { extras.transientsBefore[key] = .some(extras.transients[key]) }
+        extras.transients[key] = value ?? NSNull()
     }
 }
 
