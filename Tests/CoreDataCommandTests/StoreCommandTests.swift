@@ -159,7 +159,7 @@ struct StoreCommandTests {
     func pipe(subcommand: String) async throws {
         let pipe = folder.path("pipe.sqlite")
         #expect(mkfifo(pipe, 0o600) == 0)
-        let run = try await Run("store", subcommand, pipe)
+        let run = try await Run("store", subcommand, pipe, "--model", model)
         #expect(run.status != 0 && !run.crashed, "\(run.status)")
         #expect(run.errors.contains("pipe.sqlite is no database: it is a pipe, a socket or a device"), "\(run.errors)")
     }

@@ -204,7 +204,12 @@ final class RowCache: @unchecked Sendable {
     }
 
     @inline(__always) private func list(
-        _ row: OwnRow, key: Int64, version: Int32, root: Int, _ moment: UInt32, isNewest: Bool
+        _ row: OwnRow,
+        key: Int64,
+        version: Int32,
+        root: Int,
+        _ moment: UInt32,
+        isNewest: Bool
     ) {
         // A row that came up from another context says its key already, and may be read by it now.
         if EntityLayout.key(row.bytes) != key { row.bytes.storeBytes(of: key, as: Int64.self) }

@@ -45,10 +45,12 @@ extension ComparisonResult {
 
 private func sameObject(_ a: Any, _ b: Any) -> Bool {
     if let a = a as? any StandIn, let b = b as? any StandIn { return a.standsFor == b.standsFor }
+    // NB: as an NSObject, a dictionary would be equal to no Swift dictionary.
+    if let a = a as? [AnyHashable: Any], let b = b as? [AnyHashable: Any] { return (a as NSDictionary).isEqual(b as NSDictionary) }
     if let a = a as? NSObject { return a.isEqual(b) }
     if type(of: a) is AnyClass, type(of: b) is AnyClass, (a as AnyObject) === (b as AnyObject) { return true }
-    guard let a = a as? AnyHashable, let b = b as? AnyHashable else { return false }
-    return a == b
+    if let a = a as? AnyHashable, let b = b as? AnyHashable { return a == b }
+    return false
 }
 
 private func compareBytes(_ a: some Sequence<UInt8>, _ b: some Sequence<UInt8>) -> Int32 {

@@ -90,14 +90,13 @@ enum Value {
     var elements: [Any?]? {
         switch self {
         case .list(let elements), .set(let elements): elements
-        case .object(let object) where !(type(of: object) is AnyClass): (object as? [AnyHashable: Any]).map { Array($0.values) }
         default: nil
         }
     }
 
     /// What IN looks among: of a dictionary, its values.
     var candidates: [Any?]? {
-        if case .object(let object) = self, let dictionary = object as? NSDictionary { return dictionary.allValues }
-        return elements
+        guard case .object(let object) = self else { return elements }
+        return (object as? [AnyHashable: Any]).map { Array($0.values) }
     }
 }

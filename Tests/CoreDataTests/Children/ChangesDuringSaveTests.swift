@@ -44,7 +44,7 @@ struct ChangesDuringSaveTests {
         try child.save()
         try layers.root.save()
         #expect(try layers.library.sql("SELECT ZTITLE, ZPAGES FROM ZBOOK ORDER BY 1") == "b|2\nc|\nnew|3\nsaved|1")
-        #expect(try layers.library.sql("SELECT COUNT(*) FROM Z_2TAGS") == "2")
+        #expect(try layers.library.sql("SELECT COUNT(*) FROM Z_1TAGS") == "2")
     }
 
     @Test("is saved by its next save: deletes, of what was just saved too")

@@ -70,6 +70,20 @@ struct LostUpdateTests {
         #expect(try library.sql("SELECT ZTITLE, Z_OPT FROM ZBOOK") == "theirs|4")
     }
 
+    @Test("are none where the child has read what others saved, and the contexts above have not")
+    func readBelow() throws {
+        let held = root.own(book)
+        #expect(held.title == "title")
+        book.title = "theirs"
+        try other.save()
+        let middle = Layers.child(of: root, "middle")
+        let child = Layers.child(of: middle, "child")
+        child.own(book).pages = 5
+        #expect(child.own(book).title == "theirs")
+        try saves(child, middle, root)
+        #expect(try library.sql("SELECT ZTITLE, ZPAGES, Z_OPT FROM ZBOOK") == "theirs|5|3")
+    }
+
     @Test("by a delete meet a conflict, too")
     func delete() throws {
         let child = Layers.child(of: root, "child")

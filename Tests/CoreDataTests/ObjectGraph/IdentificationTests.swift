@@ -384,6 +384,6 @@ struct AssignmentTests {
             let context = Library.context(on: coordinator)
             context.assign(Tag(context: context), to: store)
         }
-        #expect(String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).contains("does not contain the object's entity"))
+        #expect(complaint(result).contains("does not contain the object's entity"))
     }
 }

@@ -336,6 +336,36 @@ struct LifeCycleTests {
         #expect(try stage.sql("SELECT ZSTAMP FROM ZWITNESS") == "8")
     }
 
+    @Test("loses with the rest what willTurnIntoFault sets of the object, which is changed and saved as any other after that")
+    func setsInWillTurnIntoFault() throws {
+        let object = Witness(context: context)
+        try context.save()
+        log.actions["willTurnIntoFault"] = { $0.name = "gone" }
+        context.refresh(object, mergeChanges: false)
+        log.actions = [:]
+        #expect(!context.hasChanges && !object.hasChanges && object.name == "default")
+        object.stamp = 3
+        try context.save()
+        #expect(try stage.sql("SELECT ZSTAMP, ZNAME FROM ZWITNESS") == "3|default")
+    }
+
+    @Test("is related for the next save, or until a rollback, to what awakeFromFetch inserts", arguments: [true, false])
+    func insertsInAwakeFromFetch(isRolledBack: Bool) throws {
+        let object = Witness(context: context)
+        try context.save()
+        context.reset()
+        let fetched = try context.only(Witness.self, "Witness")
+        log.actions["awakeFromFetch"] = { $0.mutableSetValue(forKey: "children").add(Witness(context: context)) }
+        #expect(fetched.name == "default")
+        log.actions = [:]
+        #expect(fetched.children.count == 1 && object.managedObjectContext == nil)
+        if isRolledBack { context.rollback() }
+        fetched.stamp = 1
+        try context.save()
+        #expect(fetched.children.count == (isRolledBack ? 0 : 1))
+        #expect(try stage.sql("SELECT COUNT(*), COUNT(ZPARENT) FROM ZWITNESS") == (isRolledBack ? "1|0" : "2|1"))
+    }
+
     @Test("keeps stored Swift properties of the instance, which start as declared for fetched objects too")
     func storedProperties() throws {
         let object = Witness(context: context)
@@ -360,6 +390,6 @@ struct LifeCycleTests {
             context.delete(parent)
             context.processPendingChanges()
         }
-        #expect(String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).contains("leave the save to who deletes"))
+        #expect(complaint(result).contains("leave the save to who deletes"))
     }
 }

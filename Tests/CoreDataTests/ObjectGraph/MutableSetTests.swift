@@ -34,7 +34,7 @@ struct MutableSetTests {
         var value: Any? = live
         try tag.validateValue(&value, forKey: "books")
         try context.save()
-        #expect(try library.sql("SELECT COUNT(*) FROM Z_2TAGS") == "6")
+        #expect(try library.sql("SELECT COUNT(*) FROM Z_1TAGS") == "6")
     }
 
     @Test("gives its members to Foundation's sets, to predicates and to loops")
@@ -62,6 +62,6 @@ struct MutableSetTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Tag(context: try Library().context).mutableSetValue(forKey: "books").add("text")
         }
-        #expect(String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).contains("takes managed objects, not a String"))
+        #expect(complaint(result).contains("takes managed objects, not a String"))
     }
 }

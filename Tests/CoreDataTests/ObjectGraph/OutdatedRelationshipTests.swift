@@ -92,9 +92,9 @@ struct OutdatedRelationshipTests {
         try context.save()
         try other.save()
         #expect(try library.sql("SELECT COUNT(DISTINCT Z_FOK_BOOK) FROM ZCHAPTER WHERE ZBOOK IS NOT NULL") == "4")
-        #expect(
-            try other.own(book).chapters.map(\.heading) == (library.separateContext().all(Book.self, "Book").first?.chapters.map(\.heading))
-        )
+        let reader = try library.separateContext()
+        #expect(theirs.chapters.map(\.heading) == ["c", "b", "a", "d"])
+        #expect(reader.own(book).chapters.map(\.heading) == ["c", "b", "a", "d"])
     }
 
     @Test("are no conflict in a child whose own saves have changed them, when it deletes the object")
@@ -205,7 +205,7 @@ struct OutdatedRelationshipTests {
         report.boss = theirs
         try context.save()
         #expect(theirs.reports == [report])
-        other.refresh(known, mergeChanges: true)
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: [report.objectID]], into: [other])
         let saved = Notifications(.NSManagedObjectContextDidSave, from: other)
         try other.save()
         #expect(other.own(theirs).reports.isEmpty && saved.objects(NSUpdatedObjectsKey).contains(other.own(theirs)))
@@ -235,7 +235,7 @@ struct OutdatedRelationshipTests {
         try context.save()
         if isInChild { try deleting.save() }
         try other.save()
-        for table in ["ZPERSON", "ZBOOK", "ZCHAPTER", "Z_2TAGS"] {
+        for table in ["ZPERSON", "ZBOOK", "ZCHAPTER", "Z_1TAGS"] {
             #expect(try library.sql("SELECT COUNT(*) FROM \(table)") == "0", "\(table)")
         }
     }

@@ -46,7 +46,7 @@ struct SavingTests {
         }
         let statements = try library.statements { try library.context.save() }
         #expect(statements.count(where: { $0.hasPrefix("INSERT OR FAIL INTO ZTAG") }) == 20)
-        #expect(statements.count <= 26)
+        #expect(statements.count <= 27)
         #expect(try library.sql("SELECT COUNT(*), MIN(Z_PK), MAX(Z_PK) FROM ZTAG") == "1000|1|1000")
     }
 

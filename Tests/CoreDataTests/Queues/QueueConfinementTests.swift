@@ -6,8 +6,6 @@ import Testing
 #if DEBUG
     @Suite("A debug build")
     struct QueueConfinementTests {
-        private func complaint(_ result: ExitTest.Result?) -> String { String(decoding: result?.standardErrorContent ?? [], as: UTF8.self) }
-
         @Test("stops with the cure where a private context is used off its queue")
         func privateContext() async {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

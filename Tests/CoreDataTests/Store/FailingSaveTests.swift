@@ -129,7 +129,7 @@ struct FailingSaveTests {
         let outer = stores.people.lock.identity < stores.things.lock.identity ? stores.people : stores.things
         for store in [stores.people, stores.things] {
             let injector = try FaultInjector(store)
-            for number in 1...(store === outer ? 2 : 3) {
+            for number in 1...(store === outer ? 3 : 4) {
                 injector.arm(number)
                 #expect(throws: CocoaError.self) { try context.save() }
                 #expect(try stores.values() == ["old", "old"])
@@ -138,7 +138,7 @@ struct FailingSaveTests {
             injector.disarm()
         }
         let injector = try FaultInjector(outer)
-        injector.arm(3) { throw SQLiteError(extendedCode: 10, message: "injected", sql: $0) }
+        injector.arm(4) { throw SQLiteError(extendedCode: 10, message: "injected", sql: $0) }
         let error = cocoaError(134040) { try context.save() }
         #expect(error?.affectedStores?.count == 1 && error?.affectedStores?.first === outer)
         #expect(person.isUpdated && tag.isUpdated)

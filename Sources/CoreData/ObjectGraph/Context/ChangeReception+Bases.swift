@@ -9,7 +9,8 @@ extension ChangeReception {
     /// - Parameter slots: what the child has changed; nil for a delete.
     /// - Returns: what the changes are measured against where that is not the row.
     @discardableResult func prepare(_ object: NSManagedObject, _ base: Row, changing slots: SlotMask?) -> Row? {
-        defer { if object.isFault { object.fire() } }
+        // What is chosen here counts, newer or not.
+        defer { if object.isFault { fire(object) } }
         let isPending = !object.state.isDisjoint(with: .pending)
         if !isPending, changes.outdated.contains(object.rowReference) {
             context.adopt(base, object)
@@ -21,6 +22,10 @@ extension ChangeReception {
             takeNewer(base, object)
         }
         return nil
+    }
+
+    private func fire(_ object: NSManagedObject) {
+        do { try object.fireKeepingRow() } catch { context.logFailure("filling a fault for \(object.objectID)", error) }
     }
 
     private func takeNewestRow(_ object: NSManagedObject, _ base: Row, _ slots: SlotMask?) -> Row? {
@@ -43,7 +48,7 @@ extension ChangeReception {
 
     /// The child has read a row that is newer than what is known here.
     private func takeNewer(_ base: Row, _ object: NSManagedObject) {
-        if !base.isOwn, base.version > object.currentRow.version { context.adopt(base, object) }
+        if base.listing != nil, base.version > object.currentRow.version { context.adopt(base, object) }
     }
 
     /// Whether a row is not what the child has seen of what it has changed.

@@ -17,10 +17,11 @@ extension NSManagedObjectContext {
         case .inserted: giveUpInsertion(of: object)
         case .deleted: object.turnIntoFault(keepsRelationshipEdits: true)
         case []:
-            object.dropEditsOfOthers()
+            let lost = object.dropEditsOfOthers()
             tracker.forget(object)
             object.turnIntoFault()
             takeNewestCachedRow(object)
+            for slot in lost { object.writeTarget(nil, slot) }
         // It goes without a trace when the event ends.
         default: return
         }

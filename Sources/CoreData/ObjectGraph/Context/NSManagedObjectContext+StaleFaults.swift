@@ -69,6 +69,13 @@ extension NSManagedObject {
 
     /// Whether nothing has been decided on the row that the fault has.
     fileprivate final var mayTakeNewestRow: Bool {
-        state.intersection([.fault, .rowless, .inserted, .deleted, .outdated]) == .fault && changedSlots.isEmpty
+        state.intersection([.fault, .rowless, .inserted, .deleted, .outdated]) == .fault && changedSlots.isEmpty && !hasChangedReadMembers
+    }
+
+    /// Whether members of a relationship were changed by somebody who saw them all.
+    private var hasChangedReadMembers: Bool {
+        var hasChanged = false
+        forEachChangedToMany { hasChanged = hasChanged || $1.members != nil }
+        return hasChanged
     }
 }

@@ -34,7 +34,11 @@ struct RowReturn {
 
     private func join(_ object: NSManagedObject, _ target: NSManagedObject, _ inverse: NSRelationshipDescription) {
         // What has been read of it says what was so before the row was gone.
-        if let index = inverse.toManyIndex { target.existingContents(index)?.forgetStored() }
+        if let index = inverse.toManyIndex {
+            target.existingContents(index)?.forgetStored()
+        } else {
+            context.refresh(target, mergeChanges: true)
+        }
         target.link(object, along: inverse)
     }
 

@@ -32,6 +32,11 @@ extension NSManagedObject {
 
     final func fireThrowing() throws {
         if !state.contains(.rowless), mayBeStale { try registeredContext?.bringUpToDate(self) }
+        try fireKeepingRow()
+    }
+
+    /// As `fireThrowing`, with the row that the fault has, whether or not there is a newer one.
+    final func fireKeepingRow() throws {
         if state.contains(.rowless) { try registeredContext?.fill(self) ?? fillEmpty() }
         state.remove(.fault)
         if !state.contains(.inaccessible) { awake { $0.awakeFromFetch() } }
@@ -55,7 +60,8 @@ extension NSManagedObject {
     /// Drops the values and all changes; the row is read again, or found in the row cache, when the object is next used.
     final func turnIntoFault(keepsRelationshipEdits: Bool = false) {
         let wasFault = isFault
-        if !wasFault { willTurnIntoFault() }
+        // What the hook sets of the object is lost with the rest: it is no change.
+        if !wasFault { awake { $0.willTurnIntoFault() } }
         if let base = committedRow { setRow(base) }
         state.subtract([.unsavedRow, .validated, .outdated])
         if currentRow.isOwn { state.insert(.sharedRow) }

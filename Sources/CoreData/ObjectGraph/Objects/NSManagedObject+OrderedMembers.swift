@@ -94,10 +94,10 @@ extension NSManagedObject {
         with objects: [Target],
         in relationship: OrderedToMany<Target>
     ) {
-        var members: RelatedList<Target> {
-            get { self[relationship] }
-            _modify { yield &self[relationship] }
+        // One change: an object may be in twice in its midst.
+        func replace(in members: inout RelatedList<Target>) {
+            for (index, object) in zip(indexes, objects) { members[index] = object }
         }
-        for (index, object) in zip(indexes, objects) { members[index] = object }
+        replace(in: &self[relationship])
     }
 }

@@ -55,6 +55,7 @@ extension NSManagedObject {
     }
 
     final func addMember(_ object: NSManagedObject, to index: Int) {
+        if isNews(object) { return withNotice { addMember(object, to: index) } }
         let relationship = scope.shape.toManys[index]
         admit(object, to: relationship)
         guard contents(index).add(object) else { return }
@@ -63,8 +64,14 @@ extension NSManagedObject {
         if let inverse = followedInverse(of: relationship) { object.link(self, along: inverse) }
     }
 
+    /// While values come in nothing is a change. But what a hook has inserted then is to be saved as it is related, or to go with a rollback.
+    @inline(__always) private func isNews(_ member: NSManagedObject) -> Bool {
+        state.intersection([.loading, .inserted]) == .loading && member.state.contains(.inserted)
+    }
+
     /// - Precondition: the object is not in the relationship.
     final func insertMember(_ object: NSManagedObject, to index: Int, at memberIndex: Int) {
+        if isNews(object) { return withNotice { insertMember(object, to: index, at: memberIndex) } }
         let relationship = scope.shape.toManys[index]
         admit(object, to: relationship)
         realizedContents(index).insert(object, at: memberIndex)
@@ -84,7 +91,7 @@ extension NSManagedObject {
             guard let inverse = scope.shape.toManys[index].inverse else { return contents.dropEdits() }
             guard let back = inverse.toManyIndex else {
                 for member in contents.added.array { member.forgetPosition(along: inverse) }
-                return
+                return contents.dropOrder()
             }
             for member in contents.added.array + contents.removed.array { member.existingContents(back)?.dropEdit(of: self) }
             contents.dropEdits()
@@ -93,15 +100,33 @@ extension NSManagedObject {
     }
 
     /// Gives up what others have to save of this object: it refers to whom it referred to before, and they to it.
-    final func dropEditsOfOthers() {
+    ///
+    /// - Returns: the to-one relationships of which that can't be, by slot: the other has another partner by now.
+    final func dropEditsOfOthers() -> [Int] {
+        existingExtras?.forEachToMany { $0.showCommitted() }
         dropToManyEdits()
-        guard !state.contains(.rowless), let base = committedRow, let context = registeredContext else { return }
-        for slot in changedSlots.filter(scope.shape.layout.referenceSlots) {
-            guard let index = scope.shape.toOnes[slot]?.inverse?.toManyIndex else { continue }
-            for reference in [base.reference(slot), currentRow.reference(slot)].compactMap({ $0 }) {
-                context.registeredObject(for: reference)?.existingContents(index)?.dropEdit(of: self)
-            }
+        guard !state.contains(.rowless), let base = committedRow, let context = registeredContext else { return [] }
+        return changedSlots.filter(scope.shape.layout.referenceSlots).filter { slot in
+            guard let inverse = scope.shape.toOnes[slot]?.inverse else { return false }
+            let former = base.reference(slot).flatMap(context.registeredObject(for:))
+            let latest = reference(slot).flatMap(context.registeredObject(for:))
+            guard let index = inverse.toManyIndex else { return !goBack(to: former, from: latest, along: inverse) }
+            for other in [former, latest] { other?.existingContents(index)?.dropEdit(of: self) }
+            return false
         }
+    }
+
+    /// Lets the ends of a one-to-one relationship refer to this object as they did before.
+    private func goBack(
+        to former: NSManagedObject?,
+        from latest: NSManagedObject?,
+        along inverse: NSRelationshipDescription
+    ) -> Bool {
+        if let latest, latest.state.isDisjoint(with: [.rowless, .deleted]) { latest.unlink(self, along: inverse) }
+        guard let former, former !== latest, !former.state.contains(.deleted), former.hasLeft(self, along: inverse) else { return true }
+        guard case .toOne(let slot, _)? = former.scope.shape.places[inverse.name], former.target(slot) == nil else { return false }
+        former.writeTarget(self, slot)
+        return true
     }
 
     /// Gives up the position that a save which failed has given the object: it was one among members that are others by now.

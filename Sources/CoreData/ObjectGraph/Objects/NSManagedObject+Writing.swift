@@ -137,6 +137,14 @@ extension NSManagedObject {
         if changedBits != before || before >> 31 != 0 { hushChanges(since: before, highBefore) }
     }
 
+    /// Runs what is a change like any other although values come in.
+    final func withNotice(_ body: () -> Void) {
+        let outer = state.intersection(.loading)
+        state.remove(.loading)
+        body()
+        state.formUnion(outer)
+    }
+
     /// Notes what changed since as unnoticed.
     private func hushChanges(since low: UInt32, _ high: SlotMask) {
         let new = slotsOfEvent.subtracting(SlotMask(low: UInt64(low & 0x7fff_ffff)).union(high))

@@ -152,6 +152,13 @@ extension ToManyContents {
         forgetStored()
     }
 
+    /// Nothing is to be saved of an order that was given to the members.
+    func dropOrder() {
+        isReordered = false
+        if let uncommon { uncommon.order = [] }
+        forgetStored()
+    }
+
     /// Puts the members in another order.
     func reorder(_ objects: [NSManagedObject]) {
         keepPositions()
