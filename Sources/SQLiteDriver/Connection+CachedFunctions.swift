@@ -13,32 +13,28 @@ extension Connection {
         _ body: @escaping (Prepared, FunctionArgument) -> Bool?
     ) throws {
         let function = CachedFunction { arguments in prepare(arguments).map { prepared in { body(prepared, $0) } } }
-        let box = Unmanaged.passRetained(function)
         let code = sqlite3_create_function_v2(
             handle,
             name,
             argumentCount,
             SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-            box.toOpaque(),
+            CallbackContext(function).address,
             callCachedFunction,
             nil,
             nil,
-            // Balances the retain above: SQLite calls it when it drops the function, also when this very call fails.
-            { Unmanaged<CachedFunction>.fromOpaque($0!).release() }
+            // SQLite calls it when it drops the function, also when this very call fails.
+            { CallbackContext<CachedFunction>(at: $0).destroy() }
         )
         guard code == SQLITE_OK else { throw SQLiteError(code, on: handle) }
     }
 }
 
-private final class CachedFunction {
-    typealias Answer = (FunctionArgument) -> Bool?
-    let prepare: ([FunctionArgument]) -> Answer?
-    init(prepare: @escaping ([FunctionArgument]) -> Answer?) { self.prepare = prepare }
+private struct CachedFunction {
+    let prepare: ([FunctionArgument]) -> ((FunctionArgument) -> Bool?)?
 }
 
-private final class CachedAnswer {
-    let answer: CachedFunction.Answer?
-    init(answer: CachedFunction.Answer?) { self.answer = answer }
+private struct CachedAnswer {
+    let answer: ((FunctionArgument) -> Bool?)?
 }
 
 private func callCachedFunction(_ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
@@ -54,16 +50,13 @@ private func callCachedFunction(_ context: OpaquePointer?, _ count: Int32, _ val
 private func preparedAnswer(_ context: OpaquePointer?, _ arguments: UnsafeBufferPointer<OpaquePointer?>) -> CachedAnswer {
     let patternIndex = Int32(arguments.count - 2)
     if let known = sqlite3_get_auxdata(context, patternIndex) {
-        // SQLite keeps the object that was retained for it below.
-        return Unmanaged<CachedAnswer>.fromOpaque(known).takeUnretainedValue()
+        return CallbackContext<CachedAnswer>(at: known).pointer.pointee
     }
-    // The box that was passed when the function was defined; SQLite keeps it until then.
-    let function = Unmanaged<CachedFunction>.fromOpaque(sqlite3_user_data(context)!).takeUnretainedValue()
+    let function = CallbackContext<CachedFunction>(at: sqlite3_user_data(context)).pointer.pointee
     let made = CachedAnswer(answer: function.prepare(arguments.dropLast().map(FunctionArgument.init)))
-    // NB: SQLite may run the destructor before this call returns, hence the strong reference in `made`.
-    sqlite3_set_auxdata(context, patternIndex, Unmanaged.passRetained(made).toOpaque()) {
-        // Balances the retain of this call.
-        Unmanaged<CachedAnswer>.fromOpaque($0!).release()
+    // NB: SQLite may run the destructor before this call returns, hence the copy that is returned.
+    sqlite3_set_auxdata(context, patternIndex, CallbackContext(made).address) {
+        CallbackContext<CachedAnswer>(at: $0).destroy()
     }
     return made
 }

@@ -28,18 +28,17 @@ extension Connection {
         flags: Int32 = 0,
         _ body: @escaping ([FunctionArgument]) -> SQLiteValue
     ) throws {
-        let box = Unmanaged.passRetained(FunctionBox(body: body))
         let code = sqlite3_create_function_v2(
             handle,
             name,
             argumentCount,
             SQLITE_UTF8 | SQLITE_DETERMINISTIC | flags,
-            box.toOpaque(),
+            CallbackContext(Function(body: body)).address,
             callFunction,
             nil,
             nil,
-            // The retain above is balanced when SQLite drops the function, also when this very call fails.
-            { Unmanaged<FunctionBox>.fromOpaque($0!).release() }
+            // SQLite calls it when it drops the function, also when this very call fails.
+            { CallbackContext<Function>(at: $0).destroy() }
         )
         guard code == SQLITE_OK else { throw SQLiteError(code, on: handle) }
     }
@@ -49,39 +48,37 @@ extension Connection {
         _ name: String,
         _ compare: @escaping (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Int32
     ) throws {
-        let box = Unmanaged.passRetained(CollationBox(compare: compare))
+        let context = CallbackContext(Collation(compare: compare))
         let code = sqlite3_create_collation_v2(
             handle,
             name,
             SQLITE_UTF8,
-            box.toOpaque(),
+            context.address,
             callCollation,
-            // Balances the retain above; SQLite calls it when the collation is dropped.
-            { Unmanaged<CollationBox>.fromOpaque($0!).release() }
+            // SQLite calls it when the collation is dropped.
+            { CallbackContext<Collation>(at: $0).destroy() }
         )
         guard code == SQLITE_OK else {
             // NB: unlike sqlite3_create_function_v2, a failing call does not run the destructor.
-            box.release()
+            context.destroy()
             throw SQLiteError(code, on: handle)
         }
     }
 }
 
-private final class FunctionBox {
+// NB: structs, because a bare closure in memory of a generic type is wrapped anew each time that it is read.
+private struct Function {
     let body: ([FunctionArgument]) -> SQLiteValue
-    init(body: @escaping ([FunctionArgument]) -> SQLiteValue) { self.body = body }
 }
 
-private final class CollationBox {
+private struct Collation {
     let compare: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Int32
-    init(compare: @escaping (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Int32) { self.compare = compare }
 }
 
 private func callFunction(_ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
-    // The user data is the box that was passed when the function was defined; SQLite keeps it until then.
-    let box = Unmanaged<FunctionBox>.fromOpaque(sqlite3_user_data(context)!).takeUnretainedValue()
+    let function = CallbackContext<Function>(at: sqlite3_user_data(context)).pointer
     let arguments = UnsafeBufferPointer(start: values, count: Int(count)).map(FunctionArgument.init)
-    switch box.body(arguments) {
+    switch function.pointee.body(arguments) {
     case .null: sqlite3_result_null(context)
     case .integer(let number): sqlite3_result_int64(context, number)
     case .real(let number): sqlite3_result_double(context, number)
@@ -98,9 +95,8 @@ private func callCollation(
     _ rightCount: Int32,
     _ right: UnsafeRawPointer?
 ) -> Int32 {
-    // As for functions: the box that was passed when the collation was defined.
-    let box = Unmanaged<CollationBox>.fromOpaque(context!).takeUnretainedValue()
-    return box.compare(
+    let collation = CallbackContext<Collation>(at: context).pointer
+    return collation.pointee.compare(
         UnsafeBufferPointer(start: left?.assumingMemoryBound(to: UInt8.self), count: Int(leftCount)),
         UnsafeBufferPointer(start: right?.assumingMemoryBound(to: UInt8.self), count: Int(rightCount))
     )

@@ -34,7 +34,7 @@ extension Connection {
             -1,
             SQLITE_UTF8 | SQLITE_DIRECTONLY,
             // The connection outlives its functions, which go when it is closed.
-            Unmanaged.passUnretained(self).toOpaque(),
+            rowSink.address,
             nil,
             sinkStep,
             { sqlite3_result_null($0) },
@@ -48,20 +48,24 @@ extension Connection {
     /// - Throws: the first error of `body`, after which rows are passed over, or that of the statement.
     public func sink(_ statement: Statement, _ body: (ArgumentValues) throws -> Void) throws {
         try withoutActuallyEscaping(body) { body in
-            let outer = (sinkBody, sinkFailure)
-            defer { (sinkBody, sinkFailure) = outer }
-            (sinkBody, sinkFailure) = (body, nil)
+            let outer = rowSink.pointer.pointee
+            defer { rowSink.pointer.pointee = outer }
+            rowSink.pointer.pointee = RowSink(body: body)
             _ = try statement.step()
             statement.reset()
-            if let sinkFailure { throw sinkFailure }
+            if let failure = rowSink.pointer.pointee.failure { throw failure }
         }
     }
 }
 
+/// What the aggregate does with a row, and the first error of that.
+struct RowSink {
+    var body: ((ArgumentValues) throws -> Void)?
+    var failure: (any Error)?
+}
+
 private func sinkStep(_ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
-    // The user data is the connection, which is running this statement; a call for a row has its values.
-    Unmanaged<Connection>.fromOpaque(sqlite3_user_data(context).unsafelyUnwrapped)._withUnsafeGuaranteedRef { connection in
-        guard connection.sinkFailure == nil else { return }
-        do { try connection.sinkBody?(ArgumentValues(values: values.unsafelyUnwrapped)) } catch { connection.sinkFailure = error }
-    }
+    let sink = CallbackContext<RowSink>(at: sqlite3_user_data(context)).pointer
+    guard sink.pointee.failure == nil, let values else { return }
+    do { try sink.pointee.body?(ArgumentValues(values: values)) } catch { sink.pointee.failure = error }
 }

@@ -17,9 +17,7 @@ public final class Connection {
     /// Whether what the connection has read of the file still holds. SQLite sees to that, but for a file that is opened as one that nobody changes.
     public var isCurrent: () -> Bool = { true }
     /// What the aggregate of `defineSink()` does with a row.
-    @exclusivity(unchecked) var sinkBody: ((ArgumentValues) throws -> Void)?
-    /// The first error of it.
-    @exclusivity(unchecked) var sinkFailure: (any Error)?
+    let rowSink: CallbackContext<RowSink>
     @exclusivity(unchecked) private var cache = RecentlyUsed<String, Statement>(countLimit: 256, costLimit: 16 << 20)
     private var isOpen = true
 
@@ -42,9 +40,13 @@ public final class Connection {
         }
         self.path = path
         handle = opened
+        rowSink = CallbackContext(RowSink())
     }
 
-    deinit { close() }
+    deinit {
+        close()
+        rowSink.destroy()
+    }
 
     /// Finalises every cached statement and closes the file. A second call does nothing.
     public func close() {

@@ -26,14 +26,13 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     public var isToMany: Bool { maxCount != 1 }
 
     /// `destinationEntity` of a frozen model, without the cost of a weak load.
-    // A frozen model has one for each relationship; unowned because the model owns the entities. Not checked for exclusive access, as the
-    // two below: they are written once, when the model is frozen.
-    @exclusivity(unchecked) private(set) unowned var destination: NSEntityDescription!
+    // A frozen model has one for each relationship; unowned because the model owns the entities.
+    private(set) unowned var destination: NSEntityDescription!
     /// `inverseRelationship` of a frozen model, without the cost of a weak load.
-    @exclusivity(unchecked) private(set) unowned var inverse: NSRelationshipDescription?
+    private(set) unowned var inverse: NSRelationshipDescription?
     /// In a frozen model, the place among the `toManyRelationships` of the entity and of all that inherit from it; nil for a to-one and for
     /// a transient one.
-    @exclusivity(unchecked) var toManyIndex: Int?
+    var toManyIndex: Int?
 
     override func freeze() {
         super.freeze()

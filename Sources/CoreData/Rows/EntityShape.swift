@@ -212,7 +212,7 @@ final class EntityShape: @unchecked Sendable {
 extension NSEntityDescription {
     /// What the entity means for rows and objects. Freezes nothing by itself: the model must be frozen.
     var shape: EntityShape {
-        // Set once, under the lock of the derivation; an `EntityShape` is the only thing ever put there.
-        unsafeDowncast(derived { EntityShape($0) }, to: EntityShape.self)
+        // An `EntityShape` is the only thing that is ever derived.
+        derived { EntityShape($0) } as! EntityShape
     }
 }

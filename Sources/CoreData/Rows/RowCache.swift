@@ -102,9 +102,8 @@ final class RowCache: @unchecked Sendable {
         let isOwn = UInt(bitPattern: entry) & 1 != 0
         // An entry is the address of a live object or of one whose deinit waits for the lock; its lowest bit tells own rows.
         let pointer = UnsafeRawPointer(bitPattern: UInt(bitPattern: entry) & ~1)!
-        guard cd_tryRetain(pointer) != nil else { return nil }
-        if isOwn { return Row(Unmanaged<OwnRow>.fromOpaque(pointer).takeRetainedValue()) }
-        let batch = Unmanaged<RowBatch>.fromOpaque(pointer).takeRetainedValue()
+        if isOwn { return retainIfAlive(pointer, as: OwnRow.self).map { Row($0) } }
+        guard let batch = retainIfAlive(pointer, as: RowBatch.self) else { return nil }
         return batch.index(ofKey: key).map { Row(batch, $0) }
     }
 

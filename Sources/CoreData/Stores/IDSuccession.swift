@@ -1,4 +1,3 @@
-import CShims
 import Synchronization
 
 /// What all the IDs of one object share that was asked for its ID while that was temporary: they stay equal, with one hash, when the object
@@ -31,13 +30,12 @@ extension IDSuccession {
         var byPermanentIdentity: [RowIdentity: UInt] = [:]
 
         func alive(_ address: UInt?) -> IDSuccession? {
-            // Under the lock the memory is there; what is being released cannot be retained any more.
-            guard let address, let pointer = UnsafeRawPointer(bitPattern: address), cd_tryRetain(pointer) != nil else { return nil }
-            return Unmanaged<IDSuccession>.fromOpaque(pointer).takeRetainedValue()
+            // Under the lock the memory is there.
+            address.flatMap(UnsafeRawPointer.init(bitPattern:)).flatMap { retainIfAlive($0) }
         }
     }
 
-    private var address: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
+    private var address: UInt { UInt(bitPattern: ObjectIdentifier(self)) }
 
     private static let register = Lock(Register())
     private static let count = Atomic(0)

@@ -10,9 +10,9 @@ struct ChangeFreezer {
     private(set) var groups: [Objects] = []
     private var indexes: [ObjectIdentifier: Int] = [:]
     /// The scopes of the groups, which keep them.
-    private var scopes: ContiguousArray<UnsafeMutableRawPointer> = []
+    private var scopes: ContiguousArray<ObjectIdentifier> = []
     /// The scope that was asked for last, which its group keeps.
-    private var latest: (scope: UnsafeMutableRawPointer?, group: Int) = (nil, 0)
+    private var latest: (scope: ObjectIdentifier?, group: Int) = (nil, 0)
     /// Rows that are written in place of members' own, by object.
     private var replacedRows: [ObjectIdentifier: OwnRow] = [:]
     /// Where members say their owner and their position, for the ordered relationships met so far.
@@ -63,7 +63,7 @@ struct ChangeFreezer {
     ) -> Bool {
         let flags: ObjectState = [.inserted, .deleted, .unsavedRow, .extras]
         return objects[index].state.intersection(flags) == [.inserted, .unsavedRow] && objects[index].row == insert.row.bytes
-            && objects[index].key == insert.key && objects[index].scopeReference.toOpaque() == Unmanaged.passUnretained(scope).toOpaque()
+            && objects[index].key == insert.key && objects[index].scopeIdentity == ObjectIdentifier(scope)
             && (!isForStores || (insert.key > 0 && EntityLayout.key(insert.row.bytes) == insert.key))
     }
 
@@ -94,16 +94,16 @@ struct ChangeFreezer {
 
     private mutating func group(of object: NSManagedObject) -> Int {
         // Objects of one entity mostly come one after the other.
-        if latest.scope == object.scopeReference.toOpaque() { return latest.group }
-        let scope = object.scopeReference.toOpaque()
+        let scope = object.scopeIdentity
+        if latest.scope == scope { return latest.group }
         // Few groups are searched: objects of several entities mostly come mixed.
-        let found = scopes.count <= 8 ? scopes.lastIndex(of: scope) : indexes[ObjectIdentifier(object.scope)]
+        let found = scopes.count <= 8 ? scopes.lastIndex(of: scope) : indexes[scope]
         latest = (scope, found ?? addGroup(of: object.scope))
         return latest.group
     }
 
     private mutating func addGroup(of scope: EntityScope) -> Int {
-        scopes.append(Unmanaged.passUnretained(scope).toOpaque())
+        scopes.append(ObjectIdentifier(scope))
         groups.append(Objects(scope: scope))
         changes.groups.append(ChangeSet.Group(entity: scope.entity, store: scope.store))
         indexes[ObjectIdentifier(scope)] = groups.count - 1
@@ -137,7 +137,7 @@ struct ChangeFreezer {
             groups[group].inserted.append(object)
             if !isForStores { forgetVersion(ofNew: object) }
             changes.groups[group].inserts.append(ChangeSet.Insert(row: rowOfInsert(object), key: object.key))
-            if !isForStores, object.scopeReference._withUnsafeGuaranteedRef({ $0.shape.hasConstraints }) {
+            if !isForStores, object.withScope({ $0.shape.hasConstraints }) {
                 changes.groups[group].setSlots.append(object.changedSlots)
             }
         } else if object.state.contains(.updated) {
@@ -196,7 +196,7 @@ struct ChangeFreezer {
     private mutating func freezeUpdate(_ object: NSManagedObject) {
         let base = object.committedRow
         var slots = object.changes(from: base)
-        object.scopeReference._withUnsafeGuaranteedRef { $0.shape.addPositions(to: &slots) }
+        object.withScope { $0.shape.addPositions(to: &slots) }
         let group = group(of: object)
         guard !slots.isEmpty || object.hasChangedToManys else { return groups[group].unchanged.append(object) }
         groups[group].updated.append(object)
@@ -315,7 +315,7 @@ extension ChangeFreezer {
     /// The slots of a member that say its owner and its position there: the same in all members, also in those of subentities.
     private mutating func slots(of members: MemberList, _ owner: NSManagedObject, _ index: Int) -> MemberSlots? {
         guard let member = members.firstMember else { return nil }
-        let shape = owner.scopeReference._withUnsafeGuaranteedRef { ObjectIdentifier($0.shape) }
+        let shape = owner.withScope { ObjectIdentifier($0.shape) }
         if let known = memberSlots.first(where: { $0.shape == shape && $0.index == index }) { return known.slots }
         let slots = Self.slots(member, owner.scope.shape.toManys[index])
         memberSlots.append((shape, index, slots))

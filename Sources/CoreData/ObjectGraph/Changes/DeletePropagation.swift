@@ -21,7 +21,7 @@ struct DeletePropagation {
                 guard object.state.intersection([.deleted, .propagated]) == .deleted else { return }
                 if object.state.contains(.rowGone) { return runWhereKnown(object) }
                 object.state.insert(.propagated)
-                object.scopeReference._withUnsafeGuaranteedRef { scope in
+                object.withScope { scope in
                     if scope.propagatesDeletes { groups[ObjectIdentifier(scope), default: []].append(object) }
                 }
             }

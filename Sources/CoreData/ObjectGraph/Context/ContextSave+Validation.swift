@@ -51,6 +51,6 @@ extension ContextSave {
     /// Whether a child has checked the very row by the same rules.
     @inline(__always) private func wasValidatedBelow(_ object: NSManagedObject) -> Bool {
         object.state.contains(.validated)
-            && object.scopeReference._withUnsafeGuaranteedRef { !$0.validatesMore && !$0.saveHooks.contains(.validateForInsert) }
+            && object.withScope { !$0.validatesMore && !$0.saveHooks.contains(.validateForInsert) }
     }
 }

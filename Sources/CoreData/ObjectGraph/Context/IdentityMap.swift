@@ -95,7 +95,7 @@ extension IdentityMap {
     }
 
     /// The scope that new objects of an entity got before, which the registry keeps.
-    @inline(__always) func recentScope(of entity: NSEntityDescription) -> Unmanaged<EntityScope>? {
+    @inline(__always) fileprivate func recentScope(of entity: NSEntityDescription) -> Unmanaged<EntityScope>? {
         for index in recentScopes.indices where recentScopes[index].entity == ObjectIdentifier(entity) {
             return recentScopes[index].reference
         }
@@ -104,6 +104,14 @@ extension IdentityMap {
 
     func noteInsertion(of entity: NSEntityDescription, into scope: EntityScope) {
         recentScopes = [RecentScope(entity, scope)] + recentScopes.prefix(7)
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The scope of new objects of an entity, which the registry keeps.
+    @inline(__always) func scopeForInsertion(of entity: NSEntityDescription) -> Unmanaged<EntityScope> {
+        checkQueue("init(context:)")
+        return identityMap.recentScope(of: entity) ?? Unmanaged.passUnretained(findScopeForInsertion(of: entity))
     }
 }
 

@@ -79,9 +79,9 @@ extension NSManagedObjectContext {
     /// The new objects without permanent keys, by scope.
     private func temporaryInsertions() -> [ContiguousArray<NSManagedObject>] {
         let objects = tracker.objects
-        if let scope = objects.first?.scopeReference.toOpaque() {
+        if let scope = objects.first?.scopeIdentity {
             var isUniform = true
-            objects.forEachBorrowed { isUniform = isUniform && Self.isTemporaryInsertion($0) && $0.scopeReference.toOpaque() == scope }
+            objects.forEachBorrowed { isUniform = isUniform && Self.isTemporaryInsertion($0) && $0.scopeIdentity == scope }
             if isUniform { return [objects] }
         }
         var groups: [ContiguousArray<NSManagedObject>] = []

@@ -73,5 +73,5 @@ extension NSManagedObjectContext {
 
 extension NSManagedObject {
     /// Whether the object is of no store that its context has.
-    final var isForeign: Bool { key < 0 && scopeReference._withUnsafeGuaranteedRef(\.isForeign) }
+    final var isForeign: Bool { key < 0 && withScope(\.isForeign) }
 }

@@ -1,13 +1,8 @@
 import Foundation
 
 extension NSManagedObjectContext {
-    /// The scope of new objects of an entity, which the registry keeps.
-    @inline(__always) func scopeForInsertion(of entity: NSEntityDescription) -> Unmanaged<EntityScope> {
-        checkQueue("init(context:)")
-        return identityMap.recentScope(of: entity) ?? Unmanaged.passUnretained(findScopeForInsertion(of: entity))
-    }
-
-    @inline(never) private func findScopeForInsertion(of entity: NSEntityDescription) -> EntityScope {
+    /// The scope of new objects of an entity that was not among those of the latest ones.
+    @inline(never) func findScopeForInsertion(of entity: NSEntityDescription) -> EntityScope {
         let scope = registry.knownScope(of: entity, store: 0) ?? makeScopeForInsertion(of: entity)
         identityMap.noteInsertion(of: entity, into: scope)
         return scope
@@ -21,7 +16,7 @@ extension NSManagedObjectContext {
 
     /// Lists a new object and tells it.
     @inline(__always) func enter(_ object: NSManagedObject) {
-        object.scopeReference._withUnsafeGuaranteedRef { $0.identity?.insert(object) }
+        object.withScope { $0.identity?.insert(object) }
         tracker.noteInsertion(of: object)
         if identityMap.retainsObjects { identityMap.retained.insert(object) }
         object.awakeFromInsert()

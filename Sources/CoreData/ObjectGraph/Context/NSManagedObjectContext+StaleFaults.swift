@@ -63,7 +63,7 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Whether the row that the fault has may not be the newest any more. Asks nobody.
     @inline(__always) final var mayBeStale: Bool {
-        if let above = scopeReference._withUnsafeGuaranteedRef({ $0.registry?.changesAbove }) { return above.mayHaveChanged(currentRow) }
+        if let above = withScope({ $0.registry?.changesAbove }) { return above.mayHaveChanged(currentRow) }
         return currentRow.listing?.isBehind == true
     }
 

@@ -95,7 +95,7 @@ extension NSManagedObjectContext {
 
     /// The object is in no context from now on.
     private func unregister(_ object: NSManagedObject) {
-        if object.state.contains(.registered) { object.scopeReference._withUnsafeGuaranteedRef { $0.identity?.remove(object) } }
+        if object.state.contains(.registered) { object.withScope { $0.identity?.remove(object) } }
         object.state.remove(.registered)
         object.state.insert(.detached)
         if identityMap.retainsObjects { identityMap.retained.remove(object) }

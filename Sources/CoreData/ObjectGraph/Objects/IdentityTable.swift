@@ -30,8 +30,7 @@ final class IdentityTable {
 
     @inline(__always) private func retained(_ entry: UnsafeRawPointer?) -> NSManagedObject? {
         // An entry is the address of a live object, or of one whose deinit waits for the lock and which cannot be retained any more.
-        guard let entry, cd_tryRetain(entry) != nil else { return nil }
-        return Unmanaged<NSManagedObject>.fromOpaque(entry).takeRetainedValue()
+        entry.flatMap { retainIfAlive($0) }
     }
 
     /// The live object of a key.

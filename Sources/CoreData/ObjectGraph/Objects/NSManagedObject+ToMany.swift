@@ -19,7 +19,7 @@ extension NSManagedObject {
     final func existingContents(_ index: Int) -> ToManyContents? { existingExtras?.contents(index) }
 
     @inline(__always) final func toManyLink(_ index: Int) -> ToManyLink {
-        scopeReference._withUnsafeGuaranteedRef { $0.toManyLinks[index] }
+        withScope { $0.toManyLinks[index] }
     }
 
     /// The contents with all members known; one statement where they have not been read.

@@ -11,7 +11,7 @@ extension NSManagedObject {
     /// The object of a reference in the row. For one that has left its context: where the other is still in it.
     final func related(_ reference: RowReference) -> NSManagedObject? {
         if let context = registeredContext { return context.object(for: reference) }
-        guard let context = scopeReference._withUnsafeGuaranteedRef({ $0.context }), context.isUsableHere else { return nil }
+        guard let context = withScope({ $0.context }), context.isUsableHere else { return nil }
         return context.registeredObject(for: reference)
     }
 
@@ -20,7 +20,7 @@ extension NSManagedObject {
 
     /// Sets the other end, and the inverse of the old and of the new one.
     final func setTarget(_ target: NSManagedObject?, _ slot: Int) {
-        let link = scopeReference._withUnsafeGuaranteedRef { $0.toOneLinks[slot] }
+        let link = withScope { $0.toOneLinks[slot] }
         if let target, !isLinkable(target, link) { admit(target, to: toOneRelationship(slot)) }
         // Without an end in a context, and while values come in, only this side is set.
         guard link.hasInverse, !state.contains(.loading), !isAbandoned else { return writeTarget(target, slot) }
@@ -42,9 +42,8 @@ extension NSManagedObject {
     /// Whether `check` has nothing to say.
     @inline(__always) private func isLinkable(_ target: NSManagedObject, _ link: ToOneLink) -> Bool {
         state.union(target.state).isDisjoint(with: .detached)
-            && scopeReference._withUnsafeGuaranteedRef(\.registryIdentity)
-                == target.scopeReference._withUnsafeGuaranteedRef(\.registryIdentity)
-            && target.scopeReference._withUnsafeGuaranteedRef { link.destination.contains($0.entityIndex) }
+            && withScope(\.registryIdentity) == target.withScope(\.registryIdentity)
+            && target.withScope { link.destination.contains($0.entityIndex) }
     }
 
     private func relink(_ old: NSManagedObject?, _ target: NSManagedObject?, _ slot: Int) {
@@ -56,7 +55,7 @@ extension NSManagedObject {
     /// Sets this side only.
     final func writeTarget(_ target: NSManagedObject?, _ slot: Int) {
         if isUninserted { return keepTarget(target, slot) }
-        let position = scopeReference._withUnsafeGuaranteedRef { Int($0.toOneLinks[slot].position) }
+        let position = withScope { Int($0.toOneLinks[slot].position) }
         // The position in an ordered relationship belongs to the owner: with another one, it is not known yet.
         if position >= 0, !isNull(position), forwardedReference(slot) != target?.rowReference { writeNull(position) }
         write(target?.rowReference, slot)
@@ -73,7 +72,7 @@ extension NSManagedObject {
     }
 
     final var rowReference: RowReference {
-        scopeReference._withUnsafeGuaranteedRef { RowReference(key: key, entity: $0.entityIndex, store: $0.store) }
+        withScope { RowReference(key: key, entity: $0.entityIndex, store: $0.store) }
     }
 
     /// Lets an object into a relationship. Where one of the two was never inserted, it is inserted into the context of the other.

@@ -5,18 +5,16 @@ extension NSManagedObject {
     ///
     /// Resolved to a place in the row once per layout; then a read is a compare and a load. Where `Value` is not the attribute's own type
     /// (`Int` for an Integer 16, say) the value is converted, by name.
-    public struct Attribute<Value: ManagedValue>: @unchecked Sendable {
-        // Sendable: what it points to is, and is never freed.
-        @usableFromInline let cache: Unmanaged<SlotCache>
+    public struct Attribute<Value: ManagedValue>: Sendable {
+        @usableFromInline let cache: SlotCache.Reference
         public init(_ name: StaticString) {
             cache = SlotCache.named(name, kind: SlotKind(rawValue: Value.slotKind))
         }
     }
 
     /// A typed name of a to-one relationship.
-    public struct ToOne<Target: NSManagedObject>: @unchecked Sendable {
-        // As for an attribute.
-        let cache: Unmanaged<SlotCache>
+    public struct ToOne<Target: NSManagedObject>: Sendable {
+        let cache: SlotCache.Reference
         public init(_ name: StaticString) { cache = SlotCache.named(name, kind: .reference) }
     }
 
@@ -38,12 +36,12 @@ extension NSManagedObject {
     @inlinable public final subscript<Value: ManagedValue>(attribute: Attribute<Value>) -> Value {
         get {
             let slot = slot(attribute.cache)
-            if slot < 0 { return Value.fromAny(storedValue(forKey: attribute.cache.takeUnretainedValue().name)) }
+            if slot < 0 { return Value.fromAny(storedValue(forKey: attribute.cache.name)) }
             return Value.read(self, slot: slot)
         }
         set {
             let slot = slot(attribute.cache)
-            if slot < 0 { return setStoredValue(newValue.asAny, forKey: attribute.cache.takeUnretainedValue().name) }
+            if slot < 0 { return setStoredValue(newValue.asAny, forKey: attribute.cache.name) }
             Value.write(newValue, to: self, slot: slot)
         }
     }
@@ -55,13 +53,13 @@ extension NSManagedObject {
         get {
             let slot = slot(relationship.cache)
             // The model says which entity the target is of, and the entity which class; a wrong `Target` is a mistake in the subclass.
-            return target(toOneSlot(slot, relationship.cache.takeUnretainedValue().name)).map {
-                cast($0, relationship.cache.takeUnretainedValue().name)
+            return target(toOneSlot(slot, relationship.cache.name)).map {
+                cast($0, relationship.cache.name)
             }
         }
         set {
             let slot = slot(relationship.cache)
-            setTarget(newValue, toOneSlot(slot, relationship.cache.takeUnretainedValue().name))
+            setTarget(newValue, toOneSlot(slot, relationship.cache.name))
         }
     }
 

@@ -2,7 +2,7 @@
 extension NSManagedObject {
     /// Whether the object has never been in a context.
     @inline(__always) final var isUninserted: Bool {
-        state.contains(.detached) && scopeReference._withUnsafeGuaranteedRef { $0.registryIdentity == nil }
+        state.contains(.detached) && withScope { $0.registryIdentity == nil }
     }
 
     final func uninsertedTarget(_ slot: Int) -> NSManagedObject? {

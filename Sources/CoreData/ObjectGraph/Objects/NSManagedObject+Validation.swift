@@ -4,7 +4,7 @@ import Foundation
 extension NSManagedObject {
     final func validateProperties() throws {
         // The common case pays for a look at the null bits and at the numbers, and for nothing else.
-        if scopeReference._withUnsafeGuaranteedRef({ isPlainlyValid($0) }) { return }
+        if withScope({ isPlainlyValid($0) }) { return }
         var errors: [any Error] = []
         let shape = scope.shape
         if state.contains(.rowless) {
@@ -238,7 +238,7 @@ extension NSManagedObject {
 
     /// Deny: an object at the other end that is not deleted too stands in the way.
     final func validateDeletion() throws {
-        if scopeReference._withUnsafeGuaranteedRef({ !$0.deniesDeletes }) { return }
+        if withScope({ !$0.deniesDeletes }) { return }
         var errors: [any Error] = []
         for (index, relationship) in scope.shape.toManys.enumerated() where relationship.deleteRule == .denyDeleteRule {
             if members(of: index).contains(where: { !$0.isDeleted }) { errors.append(denied(relationship)) }

@@ -58,7 +58,7 @@ extension NSManagedObject {
         checkQueue()
         if state.intersection(.writeMask) != .writable { prepareRow(toSet: slot) }
         mark(slot)
-        return scopeReference._withUnsafeGuaranteedRef { row + Int($0.ownOffsets[slot]) }
+        return withScope { row + Int($0.ownOffsets[slot]) }
     }
 
     @inline(__always) final func mark(_ slot: Int) {

@@ -74,6 +74,14 @@ open class NSManagedObject: NSObject {
         }
     }
 
+    /// Calls `body` with the scope, which the object keeps, without counting references.
+    @inline(__always) final func withScope<Result>(_ body: (EntityScope) throws -> Result) rethrows -> Result {
+        try scopeReference._withUnsafeGuaranteedRef(body)
+    }
+
+    /// Which scope it is, for a comparison that counts no references.
+    @inline(__always) final var scopeIdentity: ObjectIdentifier { withScope { ObjectIdentifier($0) } }
+
     /// Creates an object of this class' entity, with its default values, and inserts it.
     ///
     /// - Precondition: exactly one entity of the model of the context's coordinator has this class, and it is not abstract.

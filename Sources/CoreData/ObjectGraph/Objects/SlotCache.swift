@@ -21,13 +21,19 @@ public final class SlotCache: Sendable {
     }
     private static let known = Lock<[Key: SlotCache]>([:])
 
-    @usableFromInline static func named(_ name: StaticString, kind: SlotKind?) -> Unmanaged<SlotCache> {
+    /// A cache that costs no reference count: none is ever freed.
+    @usableFromInline struct Reference: Sendable {
+        @usableFromInline let cache: Unmanaged<SlotCache>
+
+        @inlinable @inline(__always) var name: String { cache.takeUnretainedValue().name }
+    }
+
+    static func named(_ name: StaticString, kind: SlotKind?) -> Reference {
         let key = Key(name: "\(name)", kind: kind)
         return known.withLock { known in
-            if let cache = known[key] { return Unmanaged.passUnretained(cache) }
-            let cache = SlotCache(name: key.name, kind: kind)
+            let cache = known[key] ?? SlotCache(name: key.name, kind: kind)
             known[key] = cache
-            return Unmanaged.passUnretained(cache)
+            return Reference(cache: Unmanaged.passUnretained(cache))
         }
     }
 
@@ -42,14 +48,14 @@ public final class SlotCache: Sendable {
 
 extension NSManagedObject {
     /// The slot of a property in this object's rows, or -1 where the value must go by name.
-    @inlinable @inline(__always) final func slot(_ cache: Unmanaged<SlotCache>) -> Int {
-        let word = cache._withUnsafeGuaranteedRef { $0.word.load(ordering: .relaxed) }
+    @inlinable @inline(__always) final func slot(_ property: SlotCache.Reference) -> Int {
+        let word = property.cache._withUnsafeGuaranteedRef { $0.word.load(ordering: .relaxed) }
         let layout = scopeReference._withUnsafeGuaranteedRef { $0.layoutID }
         if word &>> 32 == UInt64(layout) { return Int(truncatingIfNeeded: word & 0xffff_ffff) &- 1 }
-        return resolve(cache)
+        return resolve(property)
     }
 
-    @usableFromInline @inline(never) final func resolve(_ cache: Unmanaged<SlotCache>) -> Int {
-        cache.takeUnretainedValue().resolve(scope.shape.layout)
+    @usableFromInline @inline(never) final func resolve(_ property: SlotCache.Reference) -> Int {
+        property.cache.takeUnretainedValue().resolve(scope.shape.layout)
     }
 }

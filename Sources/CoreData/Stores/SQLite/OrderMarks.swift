@@ -6,7 +6,7 @@ import SQLiteDriver
 /// Used on the writing connection only, in its transaction.
 final class OrderMark {
     private let maximum: String
-    @exclusivity(unchecked) fileprivate(set) var highest: Int64?
+    fileprivate(set) var highest: Int64?
 
     private let column: String
 

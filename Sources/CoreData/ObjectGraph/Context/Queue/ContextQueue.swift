@@ -32,7 +32,7 @@ final class ContextQueue: @unchecked Sendable {
     /// Requests of child contexts that wait for the queue. Under the mutex.
     var guestRequests: [QueueRequest] = []
     /// How many blocks of this queue are running, one inside the other.
-    @exclusivity(unchecked) private(set) var depth = 0
+    private(set) var depth = 0
     var entries = FIFO<Entry>()
     var hasDrainScheduled = false
     // Serial: libdispatch always has a thread for a serial queue, whereas blocks that wait for each other starve a concurrent one.

@@ -33,14 +33,16 @@ final class ThreadState: @unchecked Sendable {
 
     /// The state of the thread at a place, if it has one.
     static func at(_ place: UnsafeMutablePointer<cd_thread>) -> ThreadState? {
-        place.pointee.state.map { Unmanaged<ThreadState>.fromOpaque($0).takeUnretainedValue() }
+        place.pointee.state?.assumingMemoryBound(to: ThreadState.self).pointee
     }
 
     private static func make() -> ThreadState {
         let state = ThreadState(cd_currentThread())
-        let reference = Unmanaged.passRetained(state).toOpaque()
+        // The thread's reference, which it drops when it ends.
+        let reference = UnsafeMutablePointer<ThreadState>.allocate(capacity: 1)
+        reference.initialize(to: state)
         // Others look for it when the thread owns a queue.
-        WaitGraph.mutex.withLock { state.place.pointee.state = reference }
+        WaitGraph.mutex.withLock { state.place.pointee.state = UnsafeMutableRawPointer(reference) }
         pthread_setspecific(releaseAtExit, reference)
         return state
     }
@@ -50,8 +52,9 @@ final class ThreadState: @unchecked Sendable {
         var key = pthread_key_t()
         let code = pthread_key_create(&key) { reference in
             cd_currentThread().pointee.state = nil
-            // Called with what was set, which is never nil.
-            Unmanaged<ThreadState>.fromOpaque(reference!).release()
+            guard let reference = reference?.assumingMemoryBound(to: ThreadState.self) else { return }
+            reference.deinitialize(count: 1)
+            reference.deallocate()
         }
         precondition(code == 0, "The process has no thread-specific key left.")
         return key

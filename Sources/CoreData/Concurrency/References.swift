@@ -1,3 +1,5 @@
+import CShims
+
 /// Loops that count no references.
 ///
 /// NB: an ordinary loop over objects retains and releases each of them, two atomic instructions that cost more than most of what these loops
@@ -14,4 +16,12 @@ extension ContiguousArray where Element: AnyObject {
     @inline(__always) func forEachBorrowed(_ body: (Element) throws -> Void) rethrows {
         try withUnsafeBufferPointer { try $0.forEachBorrowed(body) }
     }
+}
+
+/// The object at an address, retained, unless it is being released: then its deinit has begun, and waits for what the caller holds.
+///
+/// - Precondition: the memory is still there, which a lock sees to that the deinit takes.
+@inline(__always) func retainIfAlive<Object: AnyObject>(_ address: UnsafeRawPointer, as type: Object.Type = Object.self) -> Object? {
+    // The reference that was just counted is the caller's.
+    cd_tryRetain(address) == nil ? nil : Unmanaged<Object>.fromOpaque(address).takeRetainedValue()
 }
