@@ -7,7 +7,10 @@ let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
 let package = Package(
     name: "Fuzz",
-    dependencies: [.package(url: "https://github.com/apple/swift-log", from: "1.6.0")],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+    ],
     targets: [
         .systemLibrary(name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3"),
         .target(name: "CShims", path: "Sources/CShims"),
@@ -19,6 +22,7 @@ let package = Package(
             dependencies: [
                 "SQLiteDriver", "Predicates", "ModelFormat", "CShims", "CSQLite",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "DequeModule", package: "swift-collections"),
             ],
             path: "Sources/CoreData",
             swiftSettings: strict

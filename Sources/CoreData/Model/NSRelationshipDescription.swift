@@ -30,7 +30,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     private(set) unowned var destination: NSEntityDescription!
     /// `inverseRelationship` of a frozen model, without the cost of a weak load.
     private(set) unowned var inverse: NSRelationshipDescription?
-    /// In a frozen model, the place among the `toManyRelationships` of the entity and of all that inherit from it; nil for a to-one and for
+    /// In a frozen model, the index among the `toManyRelationships` of the entity and of all that inherit from it; nil for a to-one and for
     /// a transient one.
     var toManyIndex: Int?
 

@@ -5,8 +5,8 @@ import Foundation
 /// One per entity; immutable.
 // Immutable after init; the descriptions that it refers to are frozen.
 final class EntityShape: @unchecked Sendable {
-    /// Where a property's value is.
-    enum Place {
+    /// What a property is, and where its value is.
+    enum Property {
         case attribute(slot: Int, NSAttributeDescription)
         case toOne(slot: Int, NSRelationshipDescription)
         case toMany(index: Int, NSRelationshipDescription)
@@ -25,7 +25,7 @@ final class EntityShape: @unchecked Sendable {
     // The entity owns its shape.
     unowned let entity: NSEntityDescription
     let layout: EntityLayout
-    let places: [String: Place]
+    let properties: [String: Property]
     /// By slot; nil for the positions in ordered relationships.
     let attributes: [NSAttributeDescription?]
     let toOnes: [NSRelationshipDescription?]
@@ -79,7 +79,7 @@ final class EntityShape: @unchecked Sendable {
         defaults = .empty(layout)
         // The version that the store gives a new row.
         EntityLayout.setVersion(defaults.bytes, 1)
-        places = Self.places(stored, toManys, entity)
+        properties = Self.properties(stored, toManys, entity)
         for (slot, attribute) in attributes.enumerated() {
             guard let attribute, let value = attribute.defaultValue else { continue }
             defaults.store(SlotValue(value, for: attribute), at: slot)
@@ -184,28 +184,28 @@ final class EntityShape: @unchecked Sendable {
         return bits
     }
 
-    private static func places(
+    private static func properties(
         _ stored: [Stored],
         _ toManys: [NSRelationshipDescription],
         _ entity: NSEntityDescription
-    ) -> [String: Place] {
-        var places: [String: Place] = [:]
+    ) -> [String: Property] {
+        var properties: [String: Property] = [:]
         for (slot, property) in stored.enumerated() where property.kind != .position {
             if let attribute = property.property as? NSAttributeDescription {
-                places[property.name] = .attribute(slot: slot, attribute)
+                properties[property.name] = .attribute(slot: slot, attribute)
             } else if let relationship = property.property as? NSRelationshipDescription {
-                places[property.name] = .toOne(slot: slot, relationship)
+                properties[property.name] = .toOne(slot: slot, relationship)
             }
         }
-        for (index, relationship) in toManys.enumerated() { places[relationship.name] = .toMany(index: index, relationship) }
+        for (index, relationship) in toManys.enumerated() { properties[relationship.name] = .toMany(index: index, relationship) }
         for property in entity.properties {
             if let fetched = property as? NSFetchedPropertyDescription {
-                places[fetched.name] = .fetched(fetched)
+                properties[fetched.name] = .fetched(fetched)
             } else if property.isTransient {
-                places[property.name] = .transient(property)
+                properties[property.name] = .transient(property)
             }
         }
-        return places
+        return properties
     }
 }
 

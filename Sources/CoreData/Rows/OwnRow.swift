@@ -49,11 +49,11 @@ final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
         let row = bytes
         withLayout { layout in
             for slot in layout.managedSlots {
-                let place = row + Int(layout.ownOffsets[slot])
+                let address = row + Int(layout.ownOffsets[slot])
                 if layout.kinds[slot] == .string {
-                    place.initializeMemory(as: String?.self, to: nil)
+                    address.initializeMemory(as: String?.self, to: nil)
                 } else {
-                    place.initializeMemory(as: Data?.self, to: nil)
+                    address.initializeMemory(as: Data?.self, to: nil)
                 }
             }
         }
@@ -65,11 +65,11 @@ final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
             if let listing = header.pointee.listing { listing.withdraw(self, key: EntityLayout.key(row)) }
             header.pointee.layout._withUnsafeGuaranteedRef { layout in
                 for slot in layout.managedSlots {
-                    let place = row + Int(layout.ownOffsets[slot])
+                    let address = row + Int(layout.ownOffsets[slot])
                     if layout.kinds[slot] == .string {
-                        place.assumingMemoryBound(to: String?.self).deinitialize(count: 1)
+                        address.assumingMemoryBound(to: String?.self).deinitialize(count: 1)
                     } else {
-                        place.assumingMemoryBound(to: Data?.self).deinitialize(count: 1)
+                        address.assumingMemoryBound(to: Data?.self).deinitialize(count: 1)
                     }
                 }
             }

@@ -49,11 +49,11 @@ struct Row: @unchecked Sendable {
 
     @inline(__always) func isNull(_ slot: Int) -> Bool { EntityLayout.isNull(bytes, slot) }
 
-    @inline(__always) func place(_ slot: Int) -> UnsafeMutableRawPointer {
+    @inline(__always) func slotAddress(_ slot: Int) -> UnsafeMutableRawPointer {
         bytes + Int(layoutReference._withUnsafeGuaranteedRef { isOwn ? $0.ownOffsets[slot] : $0.batchOffsets[slot] })
     }
 
-    func reference(_ slot: Int) -> RowReference? { isNull(slot) ? nil : place(slot).load(as: RowReference.self) }
+    func reference(_ slot: Int) -> RowReference? { isNull(slot) ? nil : slotAddress(slot).load(as: RowReference.self) }
 }
 
 /// A stored value outside its row: for the edges, not for the paths that every value takes.
@@ -74,28 +74,28 @@ enum SlotValue: Equatable {
 extension Row {
     func value(_ slot: Int) -> SlotValue {
         if isNull(slot) { return .null }
-        let place = place(slot)
+        let address = slotAddress(slot)
         switch layout.kinds[slot] {
         // An own row can hold a number that is too large for its attribute, until validation refuses it.
-        case .int16: return .integer(isOwn ? place.load(as: Int64.self) : Int64(place.load(as: Int16.self)))
-        case .int32: return .integer(isOwn ? place.load(as: Int64.self) : Int64(place.load(as: Int32.self)))
-        case .int64, .position: return .integer(place.load(as: Int64.self))
-        case .boolean: return .boolean(place.load(as: UInt8.self) != 0)
-        case .float: return .float(place.load(as: Float.self))
-        case .double: return .double(place.load(as: Double.self))
-        case .date: return .date(place.load(as: Date.self))
-        case .uuid: return .uuid(place.load(as: UUID.self))
-        case .decimal: return .decimal(place.load(as: Decimal.self))
-        case .string: return isOwn ? own.string(slot).pointee.map(SlotValue.string) ?? .null : .string(batch.string(at: place))
-        case .binary: return isOwn ? own.data(slot).pointee.map(SlotValue.binary) ?? .null : .binary(Data(batch.bytes(at: place)))
-        case .reference: return .reference(place.load(as: RowReference.self))
+        case .int16: return .integer(isOwn ? address.load(as: Int64.self) : Int64(address.load(as: Int16.self)))
+        case .int32: return .integer(isOwn ? address.load(as: Int64.self) : Int64(address.load(as: Int32.self)))
+        case .int64, .position: return .integer(address.load(as: Int64.self))
+        case .boolean: return .boolean(address.load(as: UInt8.self) != 0)
+        case .float: return .float(address.load(as: Float.self))
+        case .double: return .double(address.load(as: Double.self))
+        case .date: return .date(address.load(as: Date.self))
+        case .uuid: return .uuid(address.load(as: UUID.self))
+        case .decimal: return .decimal(address.load(as: Decimal.self))
+        case .string: return isOwn ? own.string(slot).pointee.map(SlotValue.string) ?? .null : .string(batch.string(at: address))
+        case .binary: return isOwn ? own.data(slot).pointee.map(SlotValue.binary) ?? .null : .binary(Data(batch.bytes(at: address)))
+        case .reference: return .reference(address.load(as: RowReference.self))
         }
     }
 
     /// Whether both rows, of one layout, hold the same value there. Floating-point values are compared by their bits, text by its bytes.
     func equals(_ other: Row, at slot: Int) -> Bool {
         if isNull(slot) || other.isNull(slot) { return isNull(slot) == other.isNull(slot) }
-        let (left, right) = (place(slot), other.place(slot))
+        let (left, right) = (slotAddress(slot), other.slotAddress(slot))
         switch layoutReference._withUnsafeGuaranteedRef({ $0.kinds[slot] }) {
         case .int16: return left.load(as: Int16.self) == right.load(as: Int16.self)
         case .int32, .float: return left.load(as: Int32.self) == right.load(as: Int32.self)
@@ -128,7 +128,7 @@ extension Row {
 
     /// The bytes of a text that is not null.
     private func withText<Result>(_ slot: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        guard isOwn else { return body(batch.bytes(at: place(slot))) }
+        guard isOwn else { return body(batch.bytes(at: slotAddress(slot))) }
         var text = own.string(slot).pointee ?? ""
         return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
@@ -137,21 +137,21 @@ extension Row {
 extension OwnRow {
     /// Sets one slot, whose kind fits the value.
     func store(_ value: SlotValue, at index: Int) {
-        let place = slot(index)
+        let address = slot(index)
         if case .null = value { return storeNull(at: index) }
         EntityLayout.clearNull(bytes, index)
         switch value {
         case .null: break
-        case .integer(let number): place.storeBytes(of: number, as: Int64.self)
-        case .boolean(let flag): place.storeBytes(of: flag ? 1 : 0, as: Int64.self)
-        case .float(let number): place.storeBytes(of: UInt64(number.bitPattern), as: UInt64.self)
-        case .double(let number): place.storeBytes(of: number, as: Double.self)
-        case .date(let date): place.storeBytes(of: date, as: Date.self)
-        case .uuid(let uuid): place.storeBytes(of: uuid, as: UUID.self)
-        case .decimal(let number): place.storeBytes(of: number, as: Decimal.self)
+        case .integer(let number): address.storeBytes(of: number, as: Int64.self)
+        case .boolean(let flag): address.storeBytes(of: flag ? 1 : 0, as: Int64.self)
+        case .float(let number): address.storeBytes(of: UInt64(number.bitPattern), as: UInt64.self)
+        case .double(let number): address.storeBytes(of: number, as: Double.self)
+        case .date(let date): address.storeBytes(of: date, as: Date.self)
+        case .uuid(let uuid): address.storeBytes(of: uuid, as: UUID.self)
+        case .decimal(let number): address.storeBytes(of: number, as: Decimal.self)
         case .string(let text): string(index).pointee = text
         case .binary(let bytes): data(index).pointee = bytes
-        case .reference(let reference): place.storeBytes(of: reference, as: RowReference.self)
+        case .reference(let reference): address.storeBytes(of: reference, as: RowReference.self)
         }
     }
 

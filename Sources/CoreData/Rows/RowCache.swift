@@ -1,4 +1,5 @@
 import CShims
+import DequeModule
 import Foundation
 import Synchronization
 
@@ -43,8 +44,7 @@ final class RowCache: @unchecked Sendable {
     @exclusivity(unchecked) private var tables: [PagedTable?]
     /// Batches and own rows that are to be withdrawn yet.
     @exclusivity(unchecked) private var listingCount = 0
-    @exclusivity(unchecked) private var recent: [RowBatch?] = []
-    @exclusivity(unchecked) private var recentStart = 0
+    @exclusivity(unchecked) private var recent: Deque<RowBatch> = []
     @exclusivity(unchecked) private var recentBytes = 0
     // The number of the latest write that replaced or removed rows, by root entity: written under the mutex, read by everybody who fires a
     // fault. A pointer, because Swift has no arrays of atomics. The deinit gives it back.
@@ -142,19 +142,13 @@ final class RowCache: @unchecked Sendable {
 
     /// Keeps a batch for a while, though nobody may use it.
     func keep(_ batch: RowBatch) {
-        var dropped: [RowBatch?] = []
+        var dropped: [RowBatch] = []
         mutex.withLock {
             recent.append(batch)
             recentBytes += batch.byteCount
-            while recentBytes > Self.recentLimit, recentStart < recent.count {
-                recentBytes -= recent[recentStart]?.byteCount ?? 0
-                dropped.append(recent[recentStart])
-                recent[recentStart] = nil
-                recentStart += 1
-            }
-            if recentStart > 256 {
-                recent.removeFirst(recentStart)
-                recentStart = 0
+            while recentBytes > Self.recentLimit, let oldest = recent.popFirst() {
+                recentBytes -= oldest.byteCount
+                dropped.append(oldest)
             }
         }
         withExtendedLifetime(dropped) {}
@@ -245,10 +239,10 @@ final class RowCache: @unchecked Sendable {
 
     /// Forgets everything: the store is gone.
     func forgetAll() {
-        var dropped: [RowBatch?] = []
+        var dropped: Deque<RowBatch> = []
         mutex.withLock {
             swap(&dropped, &recent)
-            (recentStart, recentBytes) = (0, 0)
+            recentBytes = 0
             for index in tables.indices where tables[index] != nil {
                 noteWrite(index)
                 tables[index]?.deallocate()

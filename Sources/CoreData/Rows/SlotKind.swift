@@ -9,7 +9,7 @@
     case binary
     /// A to-one relationship: a `RowReference`.
     case reference
-    /// The place of this row in the ordered to-many relationship at the other end of a to-one: Core Data's `Z_FOK_` column.
+    /// The position of this row in the ordered to-many relationship at the other end of a to-one: Core Data's `Z_FOK_` column.
     case position
 
     /// Bytes in a row of its own, where integers are widened so that one store instruction serves all of them.

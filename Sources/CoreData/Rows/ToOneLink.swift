@@ -6,7 +6,7 @@ struct ToOneLink {
     /// The inverse's index among the target's to-many relationships; negative where the inverse is none.
     let inverseToMany: Int32
     let hasInverse: Bool
-    /// The slot of the place in the inverse's order; negative without one.
+    /// The slot of the position in the inverse's order; negative without one.
     let position: Int32
 
     /// A slot that is no to-one.

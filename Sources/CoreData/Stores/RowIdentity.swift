@@ -27,21 +27,21 @@ final class IDSpace: Equatable, Sendable {
     let rootName: String
     /// The store of permanent IDs; nil for temporary ones: an object may have been assigned to a store, but that is no part of its identity.
     let home: StoreIdentity?
-    private let place: Lock<ForwardingTable?>
+    private let currentTree: Lock<ForwardingTable?>
 
     init(_ entity: NSEntityDescription, home: StoreIdentity?, tree: ForwardingTable? = nil) {
         self.entity = entity
         self.home = home
-        place = Lock(tree)
+        currentTree = Lock(tree)
         entityName = entity.name ?? ""
         rootName = entity.rootEntity.name ?? ""
     }
 
     /// The tree of contexts in which temporary IDs mean something; nil for one of an object that was never inserted.
-    var tree: ForwardingTable? { place.withLock { $0 } }
+    var tree: ForwardingTable? { currentTree.withLock { $0 } }
 
     /// The object is inserted now.
-    func enter(_ tree: ForwardingTable) { place.withLock { $0 = tree } }
+    func enter(_ tree: ForwardingTable) { currentTree.withLock { $0 = tree } }
 
     /// Whether equal keys mean the same row in both.
     static func == (left: IDSpace, right: IDSpace) -> Bool {

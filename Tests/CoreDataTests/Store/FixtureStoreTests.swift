@@ -103,7 +103,8 @@ struct FixtureStoreTests {
 
     /// What stands for a value of a class that is not here.
     private func archive(of object: NSManagedObject, _ key: String) -> Data? {
-        guard case .attribute(let slot, _)? = object.scope.shape.places[key], case .binary(let data) = object.currentRow.value(slot) else {
+        guard case .attribute(let slot, _)? = object.scope.shape.properties[key], case .binary(let data) = object.currentRow.value(slot)
+        else {
             return nil
         }
         return data

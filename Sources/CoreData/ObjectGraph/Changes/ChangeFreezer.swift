@@ -323,7 +323,7 @@ extension ChangeFreezer {
     }
 
     private static func slots(_ member: NSManagedObject, _ relationship: NSRelationshipDescription) -> MemberSlots? {
-        guard let inverse = relationship.inverse, case .toOne(let owner, _)? = member.scope.shape.places[inverse.name],
+        guard let inverse = relationship.inverse, case .toOne(let owner, _)? = member.scope.shape.properties[inverse.name],
             let position = member.scope.shape.positionSlots[owner]
         else { return nil }
         return (owner, position)

@@ -180,13 +180,13 @@ final class ChangeTracker {
         event.refreshed = Set(refreshed)
         (retouched, arrived) = ([], [])
         endRefreshes()
-        dropSettled()
+        dropUnchanged()
         eventStart = objects.count
         return event
     }
 
     /// Objects that have nothing to save any more leave the list, once they are more than half of it.
-    private func dropSettled() {
+    private func dropUnchanged() {
         guard (objects.count - pendingCount) * 2 > objects.count else { return }
         let (all, first) = (objects, pendingCount)
         (objects, received) = ([], [])

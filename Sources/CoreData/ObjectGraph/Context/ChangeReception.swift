@@ -29,17 +29,17 @@ struct ChangeReception {
         try checkUnsaved()
         for group in changes.groups {
             if !group.inserts.isEmpty {
-                take(group.inserts, context.registry.scope(of: group.entity, store: group.store))
+                receiveInserts(group.inserts, context.registry.scope(of: group.entity, store: group.store))
                 noteSetSlots(of: group)
             }
         }
-        for group in changes.groups { for update in group.updates { take(update, group) } }
-        for change in changes.transients { take(change) }
+        for group in changes.groups { for update in group.updates { receiveUpdate(update, group) } }
+        for change in changes.transients { receiveTransients(change) }
         for order in changes.orders where !order.isWhole { append(order) }
         for (object, slot, old) in relinked { relink(object, slot, from: old) }
-        for link in changes.links { take(link) }
+        for link in changes.links { receiveLinks(link) }
         for order in changes.orders where order.isWhole { arrange(order) }
-        for group in changes.groups { for delete in group.deletes { take(delete, group) } }
+        for group in changes.groups { for delete in group.deletes { receiveDelete(delete, group) } }
     }
 
     private func reference(_ key: Int64, _ group: ChangeSet.Group) -> RowReference {
@@ -83,7 +83,7 @@ extension NSManagedObjectContext {
 }
 
 extension ChangeReception {
-    private mutating func take(_ inserts: ContiguousArray<ChangeSet.Insert>, _ scope: EntityScope) {
+    private mutating func receiveInserts(_ inserts: ContiguousArray<ChangeSet.Insert>, _ scope: EntityScope) {
         guard let identity = scope.identity, !identity.lists(anyOf: inserts) else {
             for insert in inserts {
                 if let known = scope.identity?.object(insert.key) { takeAgain(insert, known) } else { takeNew([insert], scope) }
@@ -129,7 +129,7 @@ extension ChangeReception {
         for slot in slots where !EntityLayout.isNull(object.row, slot) { relinked.append((object, slot, nil)) }
     }
 
-    private mutating func take(_ update: ChangeSet.Update, _ group: ChangeSet.Group) {
+    private mutating func receiveUpdate(_ update: ChangeSet.Update, _ group: ChangeSet.Group) {
         // A store may never see this very row, but one that a context above merges from it.
         if update.row.isOwn, update.base != nil || !update.slots.isEmpty { EntityLayout.setVersion(update.row.own.bytes, 0) }
         if let survivor = context.replacement(of: reference(update.key, group)) { return give(update, to: context.object(for: survivor)) }
@@ -221,19 +221,19 @@ extension ChangeReception {
 
     private func owner(_ reference: RowReference, _ relationship: NSRelationshipDescription) -> (NSManagedObject, Int)? {
         guard let owner = existing(context.forwarded(reference)), !owner.state.contains(.deleted),
-            case .toMany(let index, _)? = owner.scope.shape.places[relationship.name]
+            case .toMany(let index, _)? = owner.scope.shape.properties[relationship.name]
         else { return nil }
         return (owner, index)
     }
 
-    private func take(_ change: ChangeSet.TransientChange) {
+    private func receiveTransients(_ change: ChangeSet.TransientChange) {
         guard let object = existing(context.forwarded(change.object)), !object.state.contains(.deleted) else { return }
         if object.isFault { object.fire() }
         for (key, value) in change.values { object.setTransient(value, key) }
         object.noteChange()
     }
 
-    private func take(_ link: ChangeSet.LinkChange) {
+    private func receiveLinks(_ link: ChangeSet.LinkChange) {
         guard let (owner, index) = owner(link.owner, link.relationship) else { return }
         for member in members(link.removed) { owner.removeMember(member, from: index) }
         for member in members(link.added) where !member.state.contains(.deleted) { owner.addMember(member, to: index) }
@@ -263,7 +263,7 @@ extension ChangeReception {
 
     /// The child has carried the delete along the relationships that it knew; here, what only this context knows follows. Others may have related
     /// something to the object whom nobody asked, also where its row is the one that the child has read: the topmost context looks.
-    private func take(_ delete: ChangeSet.Delete, _ group: ChangeSet.Group) {
+    private func receiveDelete(_ delete: ChangeSet.Delete, _ group: ChangeSet.Group) {
         let reference = reference(delete.key, group)
         // Neither a store nor this context has it.
         if delete.rowIsGone, context.registeredObject(for: reference) == nil { return }

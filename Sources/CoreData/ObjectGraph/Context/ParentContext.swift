@@ -267,7 +267,7 @@ extension NSManagedObjectContext {
     /// Whether this context has deleted an object, or changed its owner, so that it is in a to-many relationship above, but not here.
     func isElsewhere(_ member: NSManagedObject, than owner: Int64, along relationship: NSRelationshipDescription) -> Bool {
         if member.state.isSuperset(of: [.deleted, .propagated]) { return true }
-        guard let inverse = relationship.inverse, case .toOne(let slot, _)? = member.scope.shape.places[inverse.name],
+        guard let inverse = relationship.inverse, case .toOne(let slot, _)? = member.scope.shape.properties[inverse.name],
             !member.state.contains(.rowless), member.isChanged(slot)
         else { return false }
         return member.reference(slot).map { forwarded($0).key } != owner
@@ -282,7 +282,7 @@ extension NSManagedObjectContext {
         for asked in owners {
             let reference = forwarded(asked)
             guard let owner = registeredObject(for: reference),
-                case .toMany(let index, _)? = owner.scope.shape.places[relationship.name],
+                case .toMany(let index, _)? = owner.scope.shape.properties[relationship.name],
                 owner.state.contains(.inserted) || owner.existingContents(index)?.hasChanges == true
             else {
                 unchanged.append(reference)

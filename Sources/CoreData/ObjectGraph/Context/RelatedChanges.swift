@@ -69,7 +69,7 @@ struct RelatedChanges {
     private func targets(of relationship: NSRelationshipDescription, from objects: Set<NSManagedObject>) -> Set<NSManagedObject> {
         var targets: Set<NSManagedObject> = []
         for group in Dictionary(grouping: objects, by: { ObjectIdentifier($0.scope) }).values {
-            switch group[0].scope.shape.places[relationship.name] {
+            switch group[0].scope.shape.properties[relationship.name] {
             case .toOne(let slot, _)?: targets.formUnion(group.compactMap { $0.target(slot) })
             case .toMany(let index, let relationship)?:
                 // One statement for all whose members have not been read.

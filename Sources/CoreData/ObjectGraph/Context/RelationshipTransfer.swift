@@ -26,7 +26,9 @@ struct RelationshipTransfer {
         if object.state.contains(.inserted), object.existingContents(index) == nil { return }
         let members = object.members(of: index)
         for member in members.reversed() { object.removeMember(member, from: index) }
-        guard case .toMany(let target, let own)? = survivor.scope.shape.places[relationship.name], isSame(own, relationship) else { return }
+        guard case .toMany(let target, let own)? = survivor.scope.shape.properties[relationship.name], isSame(own, relationship) else {
+            return
+        }
         for member in members where !member.state.contains(.deleted) {
             survivor.addMember(member === object ? survivor : member, to: target)
         }
@@ -34,7 +36,7 @@ struct RelationshipTransfer {
 
     private func moveTarget(_ slot: Int, _ relationship: NSRelationshipDescription, _ takesTargets: Bool, _ all: Bool) {
         let target = object.target(slot)
-        guard case .toOne(let other, let own)? = survivor.scope.shape.places[relationship.name], isSame(own, relationship) else {
+        guard case .toOne(let other, let own)? = survivor.scope.shape.properties[relationship.name], isSame(own, relationship) else {
             if target != nil { object.setTarget(nil, slot) }
             return
         }
@@ -60,7 +62,7 @@ struct RelationshipTransfer {
         for (index, relationship) in object.scope.shape.toManys.enumerated() {
             guard let contents = object.existingContents(index), let inverse = relationship.inverse else { continue }
             for member in contents.members?.array ?? contents.added.array {
-                guard case .toOne(let slot, _)? = member.scope.shape.places[inverse.name], !member.state.contains(.deleted),
+                guard case .toOne(let slot, _)? = member.scope.shape.properties[inverse.name], !member.state.contains(.deleted),
                     !member.state.contains(.rowless), member.target(slot) === object
                 else { continue }
                 member.setTarget(survivor, slot)

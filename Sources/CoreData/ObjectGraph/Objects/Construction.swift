@@ -70,7 +70,7 @@ struct Construction {
 
 extension NSManagedObject {
     /// Makes a new object one of its entity's class: fetches and relationships rely on that, and do not ask each object.
-    @inline(__always) final func takeClass() {
+    @inline(__always) final func adoptClass() {
         let wanted = scopeReference._withUnsafeGuaranteedRef(\.objectClass)
         if type(of: self) != wanted { become(wanted) }
     }

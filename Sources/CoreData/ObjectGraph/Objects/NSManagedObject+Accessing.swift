@@ -16,10 +16,10 @@ extension NSManagedObject {
     /// For a property of the class that is not in the model this does nothing, unless `contextShouldIgnoreUnmodeledPropertyChanges` is false:
     /// then the object counts as changed.
     public final func willChangeValue(forKey key: String) {
-        guard let place = scope.shape.places[key] else { return noteUnmodelledChange() }
+        guard let property = scope.shape.properties[key] else { return noteUnmodelledChange() }
         checkQueue()
         if state.contains(.fault) { fire() }
-        switch place {
+        switch property {
         case .toOne(let slot, _): extras.valuesBeforeChange[key] = target(slot) ?? NSNull()
         case .toMany(let index, _): extras.valuesBeforeChange[key] = members(of: index)
         default: break
@@ -31,10 +31,10 @@ extension NSManagedObject {
 
     /// Announces that a property has been set: the object counts as changed, and inverses follow.
     public final func didChangeValue(forKey key: String) {
-        guard let place = scope.shape.places[key] else { return }
+        guard let property = scope.shape.properties[key] else { return }
         checkQueue()
         let before = existingExtras?.valuesBeforeChange.removeValue(forKey: key)
-        switch place {
+        switch property {
         case .attribute(let slot, _): noteSlotChange(slot)
         case .toOne(let slot, let relationship):
             noteSlotChange(slot)

@@ -12,7 +12,7 @@ extension NSManagedObject {
 
     /// Whether a relationship has not been read yet. Fires nothing.
     public final func hasFault(forRelationshipNamed key: String) -> Bool {
-        switch place(named: key) {
+        switch property(named: key) {
         case .toMany(let index, _):
             if let contents = existingContents(index) { return contents.members == nil }
             return !state.contains(.inserted) && !state.contains(.detached)

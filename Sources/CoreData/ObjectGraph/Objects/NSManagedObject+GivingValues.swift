@@ -32,7 +32,7 @@ extension NSManagedObject {
     private func giveByName(_ attributes: SlotMask, to other: NSManagedObject) {
         let (own, others) = (scope.shape, other.scope.shape)
         attributes.forEach { slot in
-            guard case .attribute(let target, _)? = others.places[own.layout.slots[slot].name],
+            guard case .attribute(let target, _)? = others.properties[own.layout.slots[slot].name],
                 others.layout.kinds[target] == own.layout.kinds[slot]
             else { return }
             other.write(currentRow.value(slot), target)

@@ -2,25 +2,25 @@ import Foundation
 
 /// Values by name: the edge where they become `Any`, numbers as `NSNumber`.
 extension NSManagedObject {
-    final func place(named key: String) -> EntityShape.Place {
+    final func property(named key: String) -> EntityShape.Property {
         checkQueue()
-        guard let place = scope.shape.places[key] else {
+        guard let property = scope.shape.properties[key] else {
             fatalError(
                 "Entity \(scope.entity.name ?? "?") is not key value coding-compliant for the key \"\(key)\": it has no such property."
             )
         }
-        return place
+        return property
     }
 
     @usableFromInline final func storedValue(forKey key: String) -> Any? {
-        guard let place = scope.shape.places[key] else { return unmodelledValue(forKey: key) }
+        guard let property = scope.shape.properties[key] else { return unmodelledValue(forKey: key) }
         willAccessValue(forKey: key)
         defer { didAccessValue(forKey: key) }
-        return currentValue(place, key)
+        return currentValue(property, key)
     }
 
-    private func currentValue(_ place: EntityShape.Place, _ key: String) -> Any? {
-        switch place {
+    private func currentValue(_ property: EntityShape.Property, _ key: String) -> Any? {
+        switch property {
         case .attribute(let slot, let attribute): attributeValue(slot, attribute)
         case .toOne(let slot, _): target(slot)
         case .toMany(let index, let relationship): Self.collection(members(of: index), relationship)
@@ -34,8 +34,8 @@ extension NSManagedObject {
     }
 
     @usableFromInline final func setStoredValue(_ value: Any?, forKey key: String) {
-        guard scope.shape.places[key] != nil else { return setValue(value, forUndefinedKey: key) }
-        switch place(named: key) {
+        guard scope.shape.properties[key] != nil else { return setValue(value, forUndefinedKey: key) }
+        switch property(named: key) {
         case .attribute(let slot, let attribute): setAttribute(value, slot, attribute)
         case .toOne(let slot, let relationship): setTarget(object(from: value, relationship), slot)
         case .toMany(let index, let relationship): setMembers(objects(from: value, relationship), of: index)
@@ -79,13 +79,13 @@ extension NSManagedObject {
     ///
     /// A to-many relationship or fetched property that has not been read gives nil.
     public final func primitiveValue(forKey key: String) -> Any? {
-        let place = place(named: key)
-        return state.contains(.fault) && place.isStored ? nil : valueAtHand(place, key)
+        let property = property(named: key)
+        return state.contains(.fault) && property.isStored ? nil : knownValue(property, key)
     }
 
     /// The value without notification, of a fault too where a row is at hand.
-    final func valueAtHand(_ place: EntityShape.Place, _ key: String) -> Any? {
-        switch place {
+    final func knownValue(_ property: EntityShape.Property, _ key: String) -> Any? {
+        switch property {
         case .attribute(let slot, let attribute): state.contains(.rowless) ? nil : attributeValue(slot, attribute)
         case .toOne(let slot, _):
             state.contains(.rowless)
@@ -102,12 +102,12 @@ extension NSManagedObject {
     /// A new value is saved only when the object is saved for another reason, as in `awakeFromInsert()` and `willSave()`.
     public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
         if state.contains(.fault) { fire() }
-        if case .transient = place(named: key) { return setTransient(value, key) }
+        if case .transient = property(named: key) { return setTransient(value, key) }
         withoutNotice { setPrimitive(value, key) }
     }
 
     private func setPrimitive(_ value: Any?, _ key: String) {
-        switch place(named: key) {
+        switch property(named: key) {
         case .attribute(let slot, let attribute): setAttribute(value, slot, attribute)
         case .toOne(let slot, let relationship): writeTarget(object(from: value, relationship), slot)
         case .toMany(let index, let relationship):

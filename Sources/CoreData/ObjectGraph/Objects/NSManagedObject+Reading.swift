@@ -2,7 +2,7 @@ import Foundation
 
 /// Reading a row in place: the loads that typed accessors become.
 extension NSManagedObject {
-    @inlinable @inline(__always) final func place(_ slot: Int) -> UnsafeMutableRawPointer {
+    @inlinable @inline(__always) final func slotAddress(_ slot: Int) -> UnsafeMutableRawPointer {
         scopeReference._withUnsafeGuaranteedRef {
             row + Int((state.contains(.ownRow) ? $0.ownOffsets : $0.batchOffsets)[slot])
         }
@@ -12,7 +12,7 @@ extension NSManagedObject {
     @inlinable @inline(__always) final func load<Value>(_ slot: Int, as type: Value.Type) -> Value {
         checkQueue()
         if state.contains(.fault) { fire() }
-        return place(slot).load(as: type)
+        return slotAddress(slot).load(as: type)
     }
 
     @inlinable @inline(__always) final func isNull(_ slot: Int) -> Bool {
@@ -24,19 +24,19 @@ extension NSManagedObject {
     @usableFromInline final func string(_ slot: Int) -> String? {
         checkQueue()
         if state.contains(.fault) { fire() }
-        if state.contains(.ownRow) { return place(slot).assumingMemoryBound(to: String?.self).pointee }
-        return EntityLayout.isNull(row, slot) ? nil : batch.string(at: place(slot))
+        if state.contains(.ownRow) { return slotAddress(slot).assumingMemoryBound(to: String?.self).pointee }
+        return EntityLayout.isNull(row, slot) ? nil : batch.string(at: slotAddress(slot))
     }
 
     @usableFromInline final func data(_ slot: Int) -> Data? {
         checkQueue()
         if state.contains(.fault) { fire() }
-        if state.contains(.ownRow) { return place(slot).assumingMemoryBound(to: Data?.self).pointee }
-        return EntityLayout.isNull(row, slot) ? nil : Data(batch.bytes(at: place(slot)))
+        if state.contains(.ownRow) { return slotAddress(slot).assumingMemoryBound(to: Data?.self).pointee }
+        return EntityLayout.isNull(row, slot) ? nil : Data(batch.bytes(at: slotAddress(slot)))
     }
 
     final func reference(_ slot: Int) -> RowReference? {
-        isNull(slot) ? nil : place(slot).load(as: RowReference.self)
+        isNull(slot) ? nil : slotAddress(slot).load(as: RowReference.self)
     }
 
     // The state says which class the row's owner has; both are set together.

@@ -107,12 +107,12 @@ extension NSManagedObject {
         checkQueue()
         if state.contains(.fault) { fire() }
         guard let base = committedRow else { return [:] }
-        let names = keys ?? scope.shape.places.filter(\.value.isStored).map(\.key)
+        let names = keys ?? scope.shape.properties.filter(\.value.isStored).map(\.key)
         return Dictionary(names.map { ($0, committedValue($0, base) ?? NSNull()) }, uniquingKeysWith: { first, _ in first })
     }
 
     private func committedValue(_ name: String, _ base: Row) -> Any? {
-        switch place(named: name) {
+        switch property(named: name) {
         case .attribute(let slot, let attribute): readable(base.value(slot), attribute)
         case .toOne(let slot, _): base.reference(slot).flatMap { registeredContext?.object(for: $0) }
         case .toMany(let index, let relationship):
@@ -123,7 +123,7 @@ extension NSManagedObject {
 
     /// The IDs of a relationship's objects, read without firing the objects. Always an array.
     public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
-        switch place(named: key) {
+        switch property(named: key) {
         case .toOne(let slot, _): target(slot).map { [$0.objectID] } ?? []
         case .toMany(let index, _): members(of: index).map(\.objectID)
         default: []

@@ -124,14 +124,14 @@ extension NSManagedObject {
     ) -> Bool {
         if let latest, latest.state.isDisjoint(with: [.rowless, .deleted]) { latest.unlink(self, along: inverse) }
         guard let former, former !== latest, !former.state.contains(.deleted), former.hasLeft(self, along: inverse) else { return true }
-        guard case .toOne(let slot, _)? = former.scope.shape.places[inverse.name], former.target(slot) == nil else { return false }
+        guard case .toOne(let slot, _)? = former.scope.shape.properties[inverse.name], former.target(slot) == nil else { return false }
         former.writeTarget(self, slot)
         return true
     }
 
     /// Gives up the position that a save which failed has given the object: it was one among members that are others by now.
     private func forgetPosition(along inverse: NSRelationshipDescription) {
-        guard case .toOne(let slot, _)? = scope.shape.places[inverse.name], let position = scope.shape.positionSlots[slot],
+        guard case .toOne(let slot, _)? = scope.shape.properties[inverse.name], let position = scope.shape.positionSlots[slot],
             state.contains(.ownRow), isChanged(position), !EntityLayout.isNull(row, position)
         else { return }
         if state.contains(.sharedRow) { takeOwnRow() }

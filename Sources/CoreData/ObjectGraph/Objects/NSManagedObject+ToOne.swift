@@ -106,7 +106,7 @@ extension NSManagedObject {
     final func link(_ object: NSManagedObject, along relationship: NSRelationshipDescription) {
         if let index = relationship.toManyIndex {
             linkMember(object, index)
-        } else if case .toOne(let slot, let relationship)? = scope.shape.places[relationship.name] {
+        } else if case .toOne(let slot, let relationship)? = scope.shape.properties[relationship.name] {
             // A to-one end has one partner: the one it had loses this object.
             let previous = target(slot)
             guard previous !== object else { return }
@@ -120,7 +120,7 @@ extension NSManagedObject {
     @discardableResult final func unlink(_ object: NSManagedObject, along relationship: NSRelationshipDescription) -> Bool {
         if let index = relationship.toManyIndex {
             unlinkMember(object, index)
-        } else if case .toOne(let slot, _)? = scope.shape.places[relationship.name] {
+        } else if case .toOne(let slot, _)? = scope.shape.properties[relationship.name] {
             guard refers(to: object, slot) else { return false }
             writeTarget(nil, slot)
         }
@@ -134,7 +134,7 @@ extension NSManagedObject {
 
     /// Whether this end of a one-to-one relationship was set here, and not to `object`.
     final func hasLeft(_ object: NSManagedObject, along relationship: NSRelationshipDescription) -> Bool {
-        guard case .toOne(let slot, _)? = scope.shape.places[relationship.name], !state.contains(.rowless) else { return false }
+        guard case .toOne(let slot, _)? = scope.shape.properties[relationship.name], !state.contains(.rowless) else { return false }
         return isChanged(slot) && !refers(to: object, slot)
     }
 
@@ -148,7 +148,7 @@ extension NSManagedObject {
             guard let contents = existingContents(index) else { return false }
             return (contents.members ?? contents.added).contains(object)
         }
-        guard !state.contains(.rowless), case .toOne(let slot, _)? = scope.shape.places[relationship.name],
+        guard !state.contains(.rowless), case .toOne(let slot, _)? = scope.shape.properties[relationship.name],
             let reference = currentRow.reference(slot)
         else { return false }
         return (registeredContext?.forwarded(reference) ?? reference) == object.rowReference

@@ -121,7 +121,7 @@ extension NSManagedObject {
     }
 
     func toManyIndex(_ name: String) -> Int {
-        guard case .toMany(let index, _)? = scope.shape.places[name] else {
+        guard case .toMany(let index, _)? = scope.shape.properties[name] else {
             fatalError("\(scope.entity.name ?? "?") has no to-many relationship \"\(name)\".")
         }
         return index

@@ -35,9 +35,9 @@ extension NSManagedObject {
         for slot in shape.layout.floatingSlots {
             let isNaN =
                 switch shape.layout.kinds[slot] {
-                case .double, .date: place(slot).load(as: Double.self).isNaN
-                case .float: place(slot).load(as: Float.self).isNaN
-                default: place(slot).load(as: Decimal.self).isNaN
+                case .double, .date: slotAddress(slot).load(as: Double.self).isNaN
+                case .float: slotAddress(slot).load(as: Float.self).isNaN
+                default: slotAddress(slot).load(as: Decimal.self).isNaN
                 }
             if isNaN { return false }
         }
@@ -48,7 +48,7 @@ extension NSManagedObject {
     @inline(__always) private func hasFittingIntegers(_ shape: EntityShape) -> Bool {
         guard state.contains(.ownRow) else { return true }
         for slot in shape.layout.narrowSlots {
-            let number = place(slot).load(as: Int64.self)
+            let number = slotAddress(slot).load(as: Int64.self)
             let fits =
                 shape.layout.kinds[slot] == .int16
                 ? number == Int64(Int16(truncatingIfNeeded: number)) : number == Int64(Int32(truncatingIfNeeded: number))
@@ -106,7 +106,7 @@ extension NSManagedObject {
     }
 
     private func check(_ property: NSPropertyDescription) throws {
-        try validateAgainstModel(valueAtHand(place(named: property.name), property.name), forKey: property.name)
+        try validateAgainstModel(knownValue(self.property(named: property.name), property.name), forKey: property.name)
     }
 
     /// A subclass has rules of its own: it is asked for every property, and may change the value.
@@ -115,7 +115,7 @@ extension NSManagedObject {
         let slots = scope.shape.layout.slots.filter { $0.kind != .position }.map(\.name)
         for key in slots + scope.shape.transientAttributes.map(\.name) + toManys {
             collect(&errors) {
-                let before = valueAtHand(place(named: key), key)
+                let before = knownValue(property(named: key), key)
                 var value = before
                 try validateValue(&value, forKey: key)
                 if !Self.same(before, value) { setValue(value, forKey: key) }

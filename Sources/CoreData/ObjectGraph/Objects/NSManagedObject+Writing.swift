@@ -53,7 +53,7 @@ extension NSManagedObject {
         own.store(value, at: slot)
     }
 
-    /// Makes the row writable, notes the change, and gives the slot's place.
+    /// Makes the row writable, notes the change, and gives the slot's address.
     @inline(__always) private func prepareToWrite(_ slot: Int) -> UnsafeMutableRawPointer {
         checkQueue()
         if state.intersection(.writeMask) != .writable { prepareRow(toSet: slot) }

@@ -52,7 +52,7 @@ open class NSManagedObject: NSObject {
             (row, rowKeeper) = (own.bytes, own)
             (key, state) = (context.identityMap.nextTemporaryKey(), [.ownRow, .registered])
             super.init()
-            takeClass()
+            adoptClass()
             context.enter(self)
         } else {
             entity.prepareForUse()
@@ -60,7 +60,7 @@ open class NSManagedObject: NSObject {
             (row, rowKeeper, scopeReference) = (own.bytes, own, Unmanaged.passRetained(EntityScope.detached(entity)))
             (key, state) = (IdentityMap.temporaryKeyOfUninserted(), [.ownRow, .detached])
             super.init()
-            takeClass()
+            adoptClass()
         }
     }
 

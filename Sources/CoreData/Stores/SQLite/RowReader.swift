@@ -105,46 +105,46 @@ final class RowReader {
         _ value: OpaquePointer?,
         _ step: ColumnStep,
         _ row: UnsafeMutableRawPointer,
-        _ place: UnsafeMutableRawPointer,
+        _ address: UnsafeMutableRawPointer,
         _ batch: RowBatch,
         _ values: some RowValues
     ) {
         switch step.kind {
         case .string:
             if let text = sqlite3_value_text(value) {
-                batch.store(text, Int(sqlite3_value_bytes(value)), at: place)
+                batch.store(text, Int(sqlite3_value_bytes(value)), at: address)
             } else {
-                place.storeBytes(of: 0, as: UInt64.self)
+                address.storeBytes(of: 0, as: UInt64.self)
                 EntityLayout.setNull(row, step.slot)
             }
         case .int64:
             let number = sqlite3_value_int64(value)
-            place.storeBytes(of: number, as: Int64.self)
+            address.storeBytes(of: number, as: Int64.self)
             if number == 0 { noteNull(value, row, step.slot) }
         case .double, .date:
             // NB: a whole number of seconds is stored as an integer (NUMERIC affinity); value_double reads both.
             let number = sqlite3_value_double(value)
-            place.storeBytes(of: number, as: Double.self)
+            address.storeBytes(of: number, as: Double.self)
             if number == 0 { noteNull(value, row, step.slot) }
         case .int16:
             let number = sqlite3_value_int64(value)
-            place.storeBytes(of: Int16(truncatingIfNeeded: number), as: Int16.self)
+            address.storeBytes(of: Int16(truncatingIfNeeded: number), as: Int16.self)
             if number == 0 { noteNull(value, row, step.slot) }
         case .int32:
             let number = sqlite3_value_int64(value)
-            place.storeBytes(of: Int32(truncatingIfNeeded: number), as: Int32.self)
+            address.storeBytes(of: Int32(truncatingIfNeeded: number), as: Int32.self)
             if number == 0 { noteNull(value, row, step.slot) }
         case .boolean:
             let number = sqlite3_value_int64(value)
-            place.storeBytes(of: number == 0 ? 0 : 1, as: UInt8.self)
+            address.storeBytes(of: number == 0 ? 0 : 1, as: UInt8.self)
             if number == 0 { noteNull(value, row, step.slot) }
         case .float:
             let number = sqlite3_value_double(value)
-            place.storeBytes(of: Float(number), as: Float.self)
+            address.storeBytes(of: Float(number), as: Float.self)
             if number == 0 { noteNull(value, row, step.slot) }
         default:
             let entity = step.entityColumn >= 0 ? values.value(step.entityColumn) : nil
-            decodeWide(value, entity, step, row, place, batch)
+            decodeWide(value, entity, step, row, address, batch)
         }
     }
 
@@ -153,31 +153,31 @@ final class RowReader {
         _ entity: OpaquePointer?,
         _ step: ColumnStep,
         _ row: UnsafeMutableRawPointer,
-        _ place: UnsafeMutableRawPointer,
+        _ address: UnsafeMutableRawPointer,
         _ batch: RowBatch
     ) {
         if sqlite3_value_type(value) == SQLITE_NULL {
-            memset(place, 0, step.kind.batchSize)
+            memset(address, 0, step.kind.batchSize)
             return EntityLayout.setNull(row, step.slot)
         }
         switch step.kind {
         case .uuid:
-            memset(place, 0, 16)
-            if let bytes = sqlite3_value_blob(value) { memcpy(place, bytes, min(16, Int(sqlite3_value_bytes(value)))) }
+            memset(address, 0, 16)
+            if let bytes = sqlite3_value_blob(value) { memcpy(address, bytes, min(16, Int(sqlite3_value_bytes(value)))) }
         case .decimal:
-            place.storeBytes(of: StoredNumber(value).decimal, as: Decimal.self)
+            address.storeBytes(of: StoredNumber(value).decimal, as: Decimal.self)
         case .binary:
             let bytes = sqlite3_value_blob(value)
             let cell = UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_value_bytes(value)))
-            if step.isMarked { decodeMarked(cell, step, row, place, batch) } else { batch.store(bytes, cell.count, at: place) }
+            if step.isMarked { decodeMarked(cell, step, row, address, batch) } else { batch.store(bytes, cell.count, at: address) }
         default:
             let key = sqlite3_value_int64(value)
             guard key > 0 else {
                 // NB: no row has such a key, and here it would be that of an object which is in no store yet.
-                memset(place, 0, step.kind.batchSize)
+                memset(address, 0, step.kind.batchSize)
                 return EntityLayout.setNull(row, step.slot)
             }
-            place.storeBytes(of: RowReference(key: key, entity: targetEntity(entity, step), store: store.number), as: RowReference.self)
+            address.storeBytes(of: RowReference(key: key, entity: targetEntity(entity, step), store: store.number), as: RowReference.self)
         }
     }
 
@@ -186,14 +186,14 @@ final class RowReader {
         _ cell: UnsafeRawBufferPointer,
         _ step: ColumnStep,
         _ row: UnsafeMutableRawPointer,
-        _ place: UnsafeMutableRawPointer,
+        _ address: UnsafeMutableRawPointer,
         _ batch: RowBatch
     ) {
         do {
-            try MarkedData.content(of: cell, in: store.supportFolder) { batch.store($0.baseAddress, $0.count, at: place) }
+            try MarkedData.content(of: cell, in: store.supportFolder) { batch.store($0.baseAddress, $0.count, at: address) }
         } catch {
             Logger(label: "CoreData").error("\(plan?.entity.name ?? "?") p\(EntityLayout.key(row)): \(error.localizedDescription)")
-            memset(place, 0, step.kind.batchSize)
+            memset(address, 0, step.kind.batchSize)
             EntityLayout.setNull(row, step.slot)
         }
     }

@@ -9,7 +9,7 @@ final class SaveStatements {
     let shape: EntityShape
     /// The index of the root entity in the model, under which the row cache knows the rows.
     let root: Int
-    /// The places that a row has in ordered relationships.
+    /// The positions that a row has in ordered relationships.
     let positions: [Position]
 
     struct Position {

@@ -62,7 +62,7 @@ final class StatementWriter {
     /// Binds one slot to the next parameters; whether SQLite takes it.
     @inline(__always)
     private func bind(_ step: Step, _ bytes: UnsafeMutableRawPointer, _ handle: OpaquePointer, _ next: inout Int32) throws -> Int32 {
-        let place = bytes + step.offset
+        let address = bytes + step.offset
         let index = next
         next += step.hasEntityColumn ? 2 : 1
         if EntityLayout.isNull(bytes, step.slot) {
@@ -70,17 +70,17 @@ final class StatementWriter {
             return step.hasEntityColumn ? code | sqlite3_bind_null(handle, index + 1) : code
         }
         switch step.kind {
-        case .string: return bindText(place.assumingMemoryBound(to: String?.self), handle, index)
-        case .int16, .int32, .int64, .boolean, .position: return sqlite3_bind_int64(handle, index, place.load(as: Int64.self))
-        case .double, .date: return sqlite3_bind_double(handle, index, place.load(as: Double.self))
-        case .float: return sqlite3_bind_double(handle, index, Double(place.load(as: Float.self)))
-        case .decimal: return bindDecimal(place.load(as: Decimal.self), handle, index)
-        case .uuid: return sqlite3_bind_blob(handle, index, place, 16, nil)
+        case .string: return bindText(address.assumingMemoryBound(to: String?.self), handle, index)
+        case .int16, .int32, .int64, .boolean, .position: return sqlite3_bind_int64(handle, index, address.load(as: Int64.self))
+        case .double, .date: return sqlite3_bind_double(handle, index, address.load(as: Double.self))
+        case .float: return sqlite3_bind_double(handle, index, Double(address.load(as: Float.self)))
+        case .decimal: return bindDecimal(address.load(as: Decimal.self), handle, index)
+        case .uuid: return sqlite3_bind_blob(handle, index, address, 16, nil)
         case .binary:
             // As for text.
-            let data = place.assumingMemoryBound(to: Data?.self).pointee.unsafelyUnwrapped
+            let data = address.assumingMemoryBound(to: Data?.self).pointee.unsafelyUnwrapped
             return bindData(step.isMarked ? MarkedData.cell(data) : data, handle, index)
-        case .reference: return try bindReference(place.load(as: RowReference.self), step, handle, index)
+        case .reference: return try bindReference(address.load(as: RowReference.self), step, handle, index)
         }
     }
 

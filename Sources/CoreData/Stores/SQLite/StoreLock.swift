@@ -1,3 +1,4 @@
+import DequeModule
 import Foundation
 import SQLiteDriver
 
@@ -18,12 +19,12 @@ final class StoreLock: Sendable {
 
     /// Runs `body` while nobody writes.
     func read<Result>(_ body: () throws -> Result) rethrows -> Result {
-        try take(.reading, body)
+        try withTurn(.reading, body)
     }
 
     /// Runs `body` while nobody else writes, or reads in a turn of his own.
     func write<Result>(_ body: () throws -> Result) rethrows -> Result {
-        try take(.writing, body)
+        try withTurn(.writing, body)
     }
 
     /// Keeps the next turns to write for this thread, for a short time: called in such a turn. The caller gets what ends it earlier.
@@ -42,7 +43,7 @@ final class StoreLock: Sendable {
     /// How many wait.
     var waitingCount: Int { state.withLock { $0.queue.count } }
 
-    private func take<Result>(_ purpose: Turns.Purpose, _ body: () throws -> Result) rethrows -> Result {
+    private func withTurn<Result>(_ purpose: Turns.Purpose, _ body: () throws -> Result) rethrows -> Result {
         if let waiter = state.withLock({ $0.begin(purpose) }) { wait(for: waiter) }
         defer { for waiter in state.withLock({ $0.end(purpose) }) { waiter.begins.signal() } }
         return try body()
@@ -80,7 +81,7 @@ private struct Turns {
 
     private var readers = 0
     private var isWriting = false
-    private(set) var queue: [Waiter] = []
+    private(set) var queue: Deque<Waiter> = []
     /// Who writes next, whoever waits.
     var headStart: HeadStart?
 
@@ -89,7 +90,7 @@ private struct Turns {
         let isAhead = headStart?.isOf(pthread_self()) ?? false
         if queue.isEmpty || isAhead, admit(purpose, pthread_self()) { return nil }
         let waiter = Waiter(purpose)
-        queue.insert(waiter, at: isAhead ? 0 : queue.count)
+        if isAhead { queue.prepend(waiter) } else { queue.append(waiter) }
         return waiter
     }
 
@@ -104,10 +105,9 @@ private struct Turns {
 
     /// Begins the turns of those who have waited longest, if it is their turn: they are to be woken.
     mutating func beginWaiting() -> [Waiter] {
-        var count = 0
-        while count < queue.count, admit(queue[count].purpose, queue[count].thread) { count += 1 }
-        defer { queue.removeFirst(count) }
-        return Array(queue.prefix(count))
+        var begun: [Waiter] = []
+        while let next = queue.first, admit(next.purpose, next.thread) { begun.append(queue.removeFirst()) }
+        return begun
     }
 
     private mutating func admit(_ purpose: Purpose, _ thread: pthread_t) -> Bool {

@@ -7,7 +7,7 @@ extension ContextQueue: CustomDebugStringConvertible {
             var lines = ["level \(level), saving \(isSaving), word \(String(held, radix: 16)), \(entries.count) listed\(drain)"]
             // Without the contended bit the owner may end at any moment, and nobody waits anyway.
             guard isMain || held & Self.contended != 0, let owner else { return lines[0] }
-            lines.append("  owner \(owner.place), \(owner.mailbox.count) in its mailbox")
+            lines.append("  owner \(owner.record), \(owner.mailbox.count) in its mailbox")
             if let request = owner.waiting {
                 lines.append("  which waits for a queue of level \(request.queue.level), request \(request.state)")
             }

@@ -53,7 +53,7 @@ extension ContextQueue {
     @inline(never) private func waitAsGuest(_ request: QueueRequest) {
         let owns = WaitGraph.mutex.withLock {
             if isLent { return false }
-            if takeOrList(request) { return true }
+            if claimOrList(request) { return true }
             guestRequests.append(request)
             WaitGraph.sleep(over: request, request.thread)
             guestRequests.removeAll { $0 === request }

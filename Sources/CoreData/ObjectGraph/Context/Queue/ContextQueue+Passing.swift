@@ -12,7 +12,7 @@ extension ContextQueue {
     }
 
     /// Gives a free queue to the request's thread, or lists the request. Whether the thread has the queue now.
-    func takeOrList(_ request: QueueRequest) -> Bool {
+    func claimOrList(_ request: QueueRequest) -> Bool {
         if isMain {
             DispatchQueue.main.async { Self.serveOnMain(request) }
             return false
@@ -20,7 +20,7 @@ extension ContextQueue {
         // From here on nobody takes or leaves the queue without the mutex.
         let before = word.bitwiseOr(Self.contended, ordering: .acquiringAndReleasing).oldValue
         if before == 0 {
-            word.store(UInt(bitPattern: request.thread.place), ordering: .relaxed)
+            word.store(UInt(bitPattern: request.thread.record), ordering: .relaxed)
             return true
         }
         entries.append(.request(request))
@@ -61,7 +61,7 @@ extension ContextQueue {
     }
 
     private func grant(_ request: QueueRequest) {
-        word.store(UInt(bitPattern: request.thread.place) | (entries.isEmpty ? 0 : Self.contended), ordering: .releasing)
+        word.store(UInt(bitPattern: request.thread.record) | (entries.isEmpty ? 0 : Self.contended), ordering: .releasing)
         WaitGraph.noteGrant(request)
     }
 

@@ -1,4 +1,5 @@
 import CShims
+import DequeModule
 import Dispatch
 import Synchronization
 
@@ -33,7 +34,7 @@ final class ContextQueue: @unchecked Sendable {
     var guestRequests: [QueueRequest] = []
     /// How many blocks of this queue are running, one inside the other.
     private(set) var depth = 0
-    var entries = FIFO<Entry>()
+    var entries = Deque<Entry>()
     var hasDrainScheduled = false
     // Serial: libdispatch always has a thread for a serial queue, whereas blocks that wait for each other starve a concurrent one.
     lazy var drain = DispatchQueue(label: "NSManagedObjectContext")
@@ -113,7 +114,7 @@ final class ContextQueue: @unchecked Sendable {
 
     /// Runs a block of a queue that the calling thread is on.
     func run(_ block: () -> Void) {
-        let visit = begin(cd_currentThread(), takesQueue: false)
+        let visit = begin(cd_currentThread(), claimsQueue: false)
         block()
         leave(visit)
     }
@@ -122,19 +123,19 @@ final class ContextQueue: @unchecked Sendable {
     struct Visit {
         let thread: UnsafeMutablePointer<cd_thread>
         let outerLevel: Int
-        let takesQueue: Bool
+        let claimsQueue: Bool
     }
 
     /// Begins a block on the calling thread if the queue is its own or nobody's, else does nothing.
     @inline(__always) func enter() -> Visit? {
         let thread = cd_currentThread()
-        if isMain { return MainQueue.isCurrent ? begin(thread, takesQueue: false) : nil }
-        if isOwned(by: thread) { return begin(thread, takesQueue: false) }
-        return take(thread) ? begin(thread, takesQueue: true) : nil
+        if isMain { return MainQueue.isCurrent ? begin(thread, claimsQueue: false) : nil }
+        if isOwned(by: thread) { return begin(thread, claimsQueue: false) }
+        return claim(thread) ? begin(thread, claimsQueue: true) : nil
     }
 
-    @inline(__always) private func begin(_ thread: UnsafeMutablePointer<cd_thread>, takesQueue: Bool) -> Visit {
-        let visit = Visit(thread: thread, outerLevel: thread.pointee.level, takesQueue: takesQueue)
+    @inline(__always) private func begin(_ thread: UnsafeMutablePointer<cd_thread>, claimsQueue: Bool) -> Visit {
+        let visit = Visit(thread: thread, outerLevel: thread.pointee.level, claimsQueue: claimsQueue)
         thread.pointee.level = level
         depth += 1
         return visit
@@ -144,11 +145,11 @@ final class ContextQueue: @unchecked Sendable {
     @inline(__always) func leave(_ visit: Visit) {
         depth -= 1
         visit.thread.pointee.level = visit.outerLevel
-        if visit.takesQueue { giveUp(visit.thread) }
+        if visit.claimsQueue { giveUp(visit.thread) }
     }
 
     /// Takes the queue if it is free and nobody has come before.
-    @inline(__always) private func take(_ thread: UnsafeMutablePointer<cd_thread>) -> Bool {
+    @inline(__always) private func claim(_ thread: UnsafeMutablePointer<cd_thread>) -> Bool {
         word.compareExchange(expected: 0, desired: UInt(bitPattern: thread), ordering: .acquiring).exchanged
     }
 
@@ -175,12 +176,12 @@ final class ContextQueue: @unchecked Sendable {
 
     func runAndGiveUp(_ request: QueueRequest) {
         request.run()
-        giveUp(request.thread.place)
+        giveUp(request.thread.record)
     }
 
     /// Waits until the request was run, or until the calling thread owns the queue and has to run it itself. Mutex held.
     private func isDoneElsewhere(_ request: QueueRequest) -> Bool {
-        if takeOrList(request) { return false }
+        if claimOrList(request) { return false }
         WaitGraph.sleep(over: request, request.thread)
         return request.state == .done
     }

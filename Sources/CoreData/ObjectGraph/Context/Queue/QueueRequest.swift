@@ -30,7 +30,7 @@ final class QueueRequest: @unchecked Sendable {
         self.thread = thread
         self.queue = queue
         self.body = body
-        isUpward = thread.place.pointee.level > queue.level
+        isUpward = thread.record.pointee.level > queue.level
     }
 
     /// How much of a disturbance it is if the thread that owns the queue runs the request. A child may look into its parent at any time; a
@@ -40,7 +40,7 @@ final class QueueRequest: @unchecked Sendable {
     /// upwards, to a context that is not taking any itself. Nor is that thread asked for another context, as long as there is another way:
     /// what it runs could save into the context that is taking changes.
     func disturbance(of owner: ThreadState) -> Int {
-        (queue.isReceiving ? 8 : 0) + (owner.place.pointee.receptions > 0 ? 4 : 0) + (queue.isSaving ? 2 : 0) + (isUpward ? 0 : 1)
+        (queue.isReceiving ? 8 : 0) + (owner.record.pointee.receptions > 0 ? 4 : 0) + (queue.isSaving ? 2 : 0) + (isUpward ? 0 : 1)
     }
 
     /// Whether a request that was delivered disturbs no more than it did then.

@@ -3,19 +3,19 @@ import Foundation
 
 /// What a thread waits for, and what others want it to run meanwhile. Threads that never wait have none.
 final class ThreadState: @unchecked Sendable {
-    // Sendable: all of it is guarded by the wait graph's mutex, but for what is the thread's own in its place.
-    /// Where the thread is known from; it never changes as long as the thread lives.
-    let place: UnsafeMutablePointer<cd_thread>
+    // Sendable: all of it is guarded by the wait graph's mutex, but for what is the thread's own in its record.
+    /// The thread's own variables, whose address names it as long as it lives.
+    let record: UnsafeMutablePointer<cd_thread>
     /// The request that the thread is asleep over; nil while it runs anything.
     var waiting: QueueRequest?
     /// Requests that this thread, which owns their queues, shall run before it sleeps on.
     private(set) var mailbox: [QueueRequest] = []
     let wakeUp = Condition()
 
-    private init(_ place: UnsafeMutablePointer<cd_thread>) { self.place = place }
+    private init(_ record: UnsafeMutablePointer<cd_thread>) { self.record = record }
 
     /// Has the thread run a request that nobody has taken. Mutex held, as for the next.
-    func hand(_ request: QueueRequest) {
+    func deliver(_ request: QueueRequest) {
         request.toleratedDisturbance = request.disturbance(of: self)
         if request.state == .waiting {
             request.state = .delivered
@@ -25,15 +25,15 @@ final class ThreadState: @unchecked Sendable {
         wakeUp.signal()
     }
 
-    /// The next request to run. What was handed over while a context was idle waits where the thread has begun to change it since.
-    func takeHandedRequest() -> QueueRequest? { mailbox.firstIndex(where: \.isServable).map { mailbox.remove(at: $0) } }
+    /// The next request to run. What was delivered while a context was idle waits where the thread has begun to change it since.
+    func popDeliveredRequest() -> QueueRequest? { mailbox.firstIndex(where: \.isServable).map { mailbox.remove(at: $0) } }
 
     /// The calling thread's, made at first use. To be called without the wait graph's mutex.
     static var current: ThreadState { at(cd_currentThread()) ?? make() }
 
-    /// The state of the thread at a place, if it has one.
-    static func at(_ place: UnsafeMutablePointer<cd_thread>) -> ThreadState? {
-        place.pointee.state?.assumingMemoryBound(to: ThreadState.self).pointee
+    /// The state of the thread with a record, if it has one.
+    static func at(_ record: UnsafeMutablePointer<cd_thread>) -> ThreadState? {
+        record.pointee.state?.assumingMemoryBound(to: ThreadState.self).pointee
     }
 
     private static func make() -> ThreadState {
@@ -42,7 +42,7 @@ final class ThreadState: @unchecked Sendable {
         let reference = UnsafeMutablePointer<ThreadState>.allocate(capacity: 1)
         reference.initialize(to: state)
         // Others look for it when the thread owns a queue.
-        WaitGraph.mutex.withLock { state.place.pointee.state = UnsafeMutableRawPointer(reference) }
+        WaitGraph.mutex.withLock { state.record.pointee.state = UnsafeMutableRawPointer(reference) }
         pthread_setspecific(releaseAtExit, reference)
         return state
     }

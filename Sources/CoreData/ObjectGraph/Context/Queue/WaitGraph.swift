@@ -20,9 +20,9 @@ enum WaitGraph {
         thread.waiting = request
         resolveCircle(closedBy: thread)
         while true {
-            if let handed = thread.takeHandedRequest() {
+            if let delivered = thread.popDeliveredRequest() {
                 thread.waiting = nil
-                serve(handed, thread)
+                serve(delivered, thread)
                 thread.waiting = request
                 // Whoever went to sleep meanwhile took this thread for one that is awake.
                 resolveCircle(closedBy: thread)
@@ -76,6 +76,6 @@ enum WaitGraph {
             misuse("unreachable: a circle of waits in which every request is being run")
         }
         resolvedCircles += 1
-        chosen.owner.hand(chosen.request)
+        chosen.owner.deliver(chosen.request)
     }
 }

@@ -52,7 +52,7 @@ enum KeyPathTarget {
 struct SQLCollection {
     /// The text that gives the key of the row.
     let owner: String
-    let place: SQLToMany
+    let storage: SQLToMany
     let destination: SQLEntity
 }
 
@@ -111,10 +111,10 @@ extension PredicateSQL {
     }
 
     private func collection(_ relationship: NSRelationshipDescription, owner: String, _ entity: SQLEntity) throws -> SQLCollection {
-        guard let place = entity.toMany[relationship.name], let destination = schema.entityIfStored(relationship.destination) else {
+        guard let storage = entity.toMany[relationship.name], let destination = schema.entityIfStored(relationship.destination) else {
             throw BeyondSQL()
         }
-        return SQLCollection(owner: owner, place: place, destination: destination)
+        return SQLCollection(owner: owner, storage: storage, destination: destination)
     }
 
     private func unknownKey(_ key: String, _ entity: NSEntityDescription, in keyPath: String) -> CocoaError {

@@ -172,7 +172,7 @@ extension PredicateSQL {
 extension SQLCollection {
     /// The condition under which the row of `alias` is in the collection.
     fileprivate func link(to alias: String) -> String {
-        switch place {
+        switch storage {
         case .foreignKey(_, let column, _, _): "\(alias).\(column) = \(owner)"
         case .joinTable(let name, let ownerColumn, let targetColumn, _, _):
             "\(alias).Z_PK IN (SELECT \(targetColumn) FROM \(name) WHERE \(ownerColumn) = \(owner))"

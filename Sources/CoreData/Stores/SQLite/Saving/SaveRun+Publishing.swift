@@ -36,9 +36,9 @@ extension SaveRun {
     @inline(__always) private func completeReferences(_ row: Row, _ layout: EntityLayout) {
         guard row.isOwn else { return }
         for slot in layout.referenceSlots {
-            let place = row.bytes + Int(layout.ownOffsets[slot])
-            let key = place.load(as: Int64.self)
-            if key < 0, let permanent = keys.forwarding[key] { place.storeBytes(of: permanent, as: RowReference.self) }
+            let address = row.bytes + Int(layout.ownOffsets[slot])
+            let key = address.load(as: Int64.self)
+            if key < 0, let permanent = keys.forwarding[key] { address.storeBytes(of: permanent, as: RowReference.self) }
         }
     }
 }
