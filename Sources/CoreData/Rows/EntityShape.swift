@@ -28,6 +28,10 @@ final class EntityShape: @unchecked Sendable {
     let properties: [String: Property]
     /// By slot; nil for the positions in ordered relationships.
     let attributes: [NSAttributeDescription?]
+    /// The slots of attributes.
+    let attributeSlots: SlotMask
+    /// The slots that belong to properties: all but the positions in ordered relationships.
+    let propertySlots: SlotMask
     let toOnes: [NSRelationshipDescription?]
     /// By slot. Lives as long as the shape.
     // Written once, before the shape is shared.
@@ -61,6 +65,8 @@ final class EntityShape: @unchecked Sendable {
         let stored = Self.storedProperties(of: entity)
         layout = .interned(stored.map { EntityLayout.Slot(name: $0.name, kind: $0.kind) })
         attributes = stored.map { $0.property as? NSAttributeDescription }
+        attributeSlots = Self.slots(of: stored) { $0.property is NSAttributeDescription }
+        propertySlots = Self.slots(of: stored) { $0.kind != .position }
         toOnes = stored.map { $0.kind == .reference ? $0.property as? NSRelationshipDescription : nil }
         toManys = entity.toManyRelationships
         positionSlots = Self.positionSlots(in: stored)
@@ -174,6 +180,12 @@ final class EntityShape: @unchecked Sendable {
             guard property.kind == .reference else { return nil }
             return stored.firstIndex { $0.kind == .position && $0.property === property.property }
         }
+    }
+
+    private static func slots(of stored: [Stored], where isIncluded: (Stored) -> Bool) -> SlotMask {
+        var slots = SlotMask()
+        for (slot, property) in stored.enumerated() where isIncluded(property) { slots.insert(slot) }
+        return slots
     }
 
     private static func mandatoryBits(of stored: [Stored]) -> [UInt32] {

@@ -86,7 +86,7 @@ final class ConstraintResolution {
         if object.state.contains(.inserted) {
             if objectWins {
                 let isWhole = policy == .overwriteMergePolicyType
-                object.giveAttributes(isWhole ? object.allSlots : object.meaningfulSlots, to: other)
+                object.giveAttributes(isWhole ? object.scope.shape.propertySlots : object.meaningfulSlots, to: other)
             }
             merge(object, into: other)
             return other

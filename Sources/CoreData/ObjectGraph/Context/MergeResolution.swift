@@ -27,7 +27,7 @@ struct MergeResolution {
         let changed = object.changedSlots
         switch policy {
         case .rollbackMergePolicyType: return SlotMask()
-        case .overwriteMergePolicyType: return object.allSlots
+        case .overwriteMergePolicyType: return object.scope.shape.propertySlots
         case .mergeByPropertyStoreTrumpMergePolicyType:
             guard let base = object.committedRow else { return changed }
             var kept = SlotMask()

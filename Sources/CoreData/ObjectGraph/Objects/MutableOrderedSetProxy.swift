@@ -8,9 +8,8 @@ import Foundation
 final class MutableOrderedSetProxy: NSMutableOrderedSet {
     private let owner: NSManagedObject?
     private let index: Int
-    /// What the superclass' storage mirrors, and whether it does.
-    private weak var mirrored: ToManyContents?
-    private var isCurrent = false
+    /// What the superclass' storage mirrors; nil where it does not.
+    private var mirrored: ToManyContents?
     private var mirroredCount = 0
     /// How many members were put into the superclass' storage so far.
     private(set) var mirroringCount = 0
@@ -39,12 +38,17 @@ final class MutableOrderedSetProxy: NSMutableOrderedSet {
     required convenience init?(coder: NSCoder) { nil }
     required convenience init(arrayLiteral elements: Any...) { self.init(capacity: 0) }
 
-    /// The members, once the storage mirrors them.
-    @discardableResult private func update() -> MemberList {
-        guard let owner else { return MemberList() }
+    /// Lets the storage mirror the members.
+    private func update() {
+        guard let owner else { return }
         let contents = owner.realizedContents(index)
-        if !isCurrent || mirrored !== contents { mirror(contents) }
-        return contents.members ?? MemberList()
+        if mirrored !== contents { mirror(contents) }
+    }
+
+    /// The members, which the storage mirrors.
+    private var members: MemberList {
+        update()
+        return mirrored?.members ?? MemberList()
     }
 
     /// Changes the members through their owner; the inverses of those that come and go follow.
@@ -69,10 +73,10 @@ final class MutableOrderedSetProxy: NSMutableOrderedSet {
         return member
     }
 
-    override var count: Int { isMirroring ? mirroredCount : update().count }
-    override func object(at index: Int) -> Any { isMirroring ? super.object(at: index) : update()[index] }
-    override func contains(_ object: Any) -> Bool { !isMirroring && (object as? NSManagedObject).map { update().contains($0) } == true }
-    override func index(of object: Any) -> Int { (object as? NSManagedObject).flatMap { update().index(of: $0) } ?? NSNotFound }
+    override var count: Int { isMirroring ? mirroredCount : members.count }
+    override func object(at index: Int) -> Any { isMirroring ? super.object(at: index) : members[index] }
+    override func contains(_ object: Any) -> Bool { !isMirroring && (object as? NSManagedObject).map { members.contains($0) } == true }
+    override func index(of object: Any) -> Int { (object as? NSManagedObject).flatMap { members.index(of: $0) } ?? NSNotFound }
 
     override func insert(_ object: Any, at index: Int) {
         if !contains(object) { edit { $0.insertMember(member(object), to: self.index, at: index) } }
@@ -81,7 +85,7 @@ final class MutableOrderedSetProxy: NSMutableOrderedSet {
     override func add(_ object: Any) { edit { $0.addMember(member(object), to: index) } }
     override func addObjects(from array: [Any]) { array.forEach(add) }
     override func add(_ objects: UnsafePointer<AnyObject>?, count: Int) { UnsafeBufferPointer(start: objects, count: count).forEach(add) }
-    override func removeObject(at index: Int) { edit { $0.removeMember(update()[index], from: self.index) } }
+    override func removeObject(at index: Int) { edit { $0.removeMember(members[index], from: self.index) } }
     override func remove(_ object: Any) { if contains(object) { edit { $0.removeMember(member(object), from: index) } } }
     override func removeAllObjects() { editAll { $0 = [] } }
 
@@ -92,7 +96,7 @@ final class MutableOrderedSetProxy: NSMutableOrderedSet {
     override func exchangeObject(at first: Int, withObjectAt second: Int) {
         let (low, high) = first < second ? (first, second) : (second, first)
         edit { owner in
-            let (one, other) = (update()[low], update()[high])
+            let (one, other) = (members[low], members[high])
             owner.moveMember(other, of: index, to: low)
             owner.moveMember(one, of: index, to: high)
         }
@@ -100,9 +104,9 @@ final class MutableOrderedSetProxy: NSMutableOrderedSet {
 
     override func moveObjects(at indexes: IndexSet, to index: Int) {
         edit { owner in
-            let moved = indexes.map { update()[$0] }
+            let moved = indexes.map { members[$0] }
             // First out of the way, then one after the other to where they go.
-            for member in moved { owner.moveMember(member, of: self.index, to: update().count - 1) }
+            for member in moved { owner.moveMember(member, of: self.index, to: members.count - 1) }
             for (offset, member) in moved.enumerated() { owner.moveMember(member, of: self.index, to: index + offset) }
         }
     }
@@ -116,20 +120,20 @@ final class MutableOrderedSetProxy: NSMutableOrderedSet {
         editAll { $0[range].sort { compare($0, $1) == .orderedAscending } }
     }
 
-    override func copy(with zone: NSZone? = nil) -> Any { NSOrderedSet(array: update().array) }
-    override func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableOrderedSet(array: update().array) }
+    override func copy(with zone: NSZone? = nil) -> Any { NSOrderedSet(array: members.array) }
+    override func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableOrderedSet(array: members.array) }
 }
 
 /// The superclass' storage follows the relationship.
 extension MutableOrderedSetProxy {
     /// Takes all members.
     func mirror(_ contents: ToManyContents) {
-        if mirrored !== contents || contents.mirror !== self {
-            contents.mirror?.membersAreUnknown()
+        let former = contents.mirror
+        if former !== self {
+            former?.membersAreUnknown()
             contents.mirror = self
-            mirrored = contents
         }
-        isCurrent = true
+        mirrored = contents
         mirroredCount = 0
         change { super.removeAllObjects() }
         contents.members?.forEach(didAppend)
@@ -142,28 +146,28 @@ extension MutableOrderedSetProxy {
             for object in objects { super.add(object) }
         }
         mirroredCount = objects.count
-        isCurrent = false
+        mirrored = nil
     }
 
     /// What is mirrored is no longer right; the next question brings it up to date.
-    func membersAreUnknown() { isCurrent = false }
+    func membersAreUnknown() { mirrored = nil }
 
     func didAppend(_ object: NSManagedObject) {
-        guard isCurrent else { return }
+        guard mirrored != nil else { return }
         change { super.add(object) }
         mirroredCount += 1
         mirroringCount += 1
     }
 
     func didInsert(_ object: NSManagedObject, at index: Int) {
-        guard isCurrent else { return }
+        guard mirrored != nil else { return }
         change { super.insert(object, at: index) }
         mirroredCount += 1
         mirroringCount += 1
     }
 
     func didRemove(at index: Int) {
-        guard isCurrent else { return }
+        guard mirrored != nil else { return }
         change { super.removeObject(at: index) }
         mirroredCount -= 1
     }

@@ -2,23 +2,15 @@ import Foundation
 
 /// Attributes that go from one object to another that takes its part, or back to what they were.
 extension NSManagedObject {
-    final var allSlots: SlotMask {
-        let layout = scope.shape.layout
-        var all = SlotMask()
-        for slot in 0..<layout.count where layout.kinds[slot] != .position { all.insert(slot) }
-        return all
-    }
-
     /// The slots of a new object that say something: what was set, and what is not as in every new object.
     final var meaningfulSlots: SlotMask {
-        changedSlots.union(currentRow.differences(from: Row(scope.shape.defaults), among: allSlots))
+        changedSlots.union(currentRow.differences(from: Row(scope.shape.defaults), among: scope.shape.propertySlots))
     }
 
     /// Writes the attributes among some slots into another object.
     final func giveAttributes(_ slots: SlotMask, to other: NSManagedObject) {
         let shape = scope.shape
-        var attributes = SlotMask()
-        for slot in shape.attributes.indices where shape.attributes[slot] != nil && slots.contains(slot) { attributes.insert(slot) }
+        let attributes = slots.intersection(shape.attributeSlots)
         guard !attributes.isEmpty else { return }
         if other.isFault { other.fire() }
         guard other.scope.shape.layout === shape.layout else { return giveByName(attributes, to: other) }
