@@ -15,6 +15,7 @@ extension NSPersistentStoreCoordinator {
         guard persistentStores.contains(store), let old = store as? SQLiteStore else {
             throw CocoaError.coreData(.coreData, "The store is not one of this coordinator's.")
         }
+        try old.requireWritable()
         let fresh = try old.reopened(options: options)
         do {
             try fresh.empty()

@@ -84,6 +84,92 @@ struct LostUpdateTests {
         #expect(try library.sql("SELECT ZTITLE, ZPAGES, Z_OPT FROM ZBOOK") == "theirs|5|3")
     }
 
+    @Test("meet a conflict also where the child's earlier save was merged with changes of its parent")
+    func mergedBefore() throws {
+        let child = Layers.child(of: root, "child")
+        let (held, mine) = (root.own(book), child.own(book))
+        #expect(mine.title == "title")
+        held.pages = 5
+        mine.title = "mine"
+        try saves(child, root)
+        other.refresh(book, mergeChanges: false)
+        book.title = "theirs"
+        try other.save()
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: [book.objectID]], into: [root])
+        held.pages = 6
+        try root.save()
+        root.refresh(held, mergeChanges: false)
+        mine.title = "mine again"
+        try child.save()
+        cocoaError(133020) { try root.save() }
+        #expect(try library.sql("SELECT ZTITLE, ZPAGES FROM ZBOOK") == "theirs|6")
+    }
+
+    /// A book that a child inserted and its sibling changed before it was first saved: the child has not got the row that is in the file.
+    private func amendedBook(_ child: NSManagedObjectContext) throws -> Book {
+        let sibling = Layers.child(of: root, "sibling")
+        let mine = Book(context: child)
+        mine.title = "mine"
+        try child.save()
+        sibling.own(mine).pages = 1
+        try saves(sibling, root)
+        return mine
+    }
+
+    @Test("meet a conflict also where the child has never had the row that was saved", arguments: [false, true])
+    func amendedInsertion(isDeleted: Bool) throws {
+        let child = Layers.child(of: root, "child")
+        let mine = try amendedBook(child)
+        other.own(mine).title = "theirs"
+        try other.save()
+        if isDeleted { child.delete(mine) } else { mine.title = "mine again" }
+        try child.save()
+        cocoaError(133020) { try root.save() }
+        #expect(try library.sql("SELECT ZTITLE, ZPAGES FROM ZBOOK WHERE Z_PK = \(mine.key)") == "theirs|1")
+    }
+
+    @Test(
+        "are laid over what siblings have saved, though the contexts above have let go of it, which is no conflict",
+        arguments: [false, true]
+    )
+    func amendedBySiblings(isSameProperty: Bool) throws {
+        let child = Layers.child(of: root, "child")
+        let mine = try amendedBook(child)
+        if isSameProperty { mine.pages = 7 } else { mine.copies = 7 }
+        try saves(child, root)
+        let saved = try library.sql("SELECT ZTITLE, ZPAGES, ZCOPIES FROM ZBOOK WHERE Z_PK = \(mine.key)")
+        #expect(saved == (isSameProperty ? "mine|7|" : "mine|1|7"))
+        #expect(root.own(mine).pages == (isSameProperty ? 7 : 1) && library.newContext().own(mine).title == "mine")
+    }
+
+    @Test("leave the rest to the parent: a row in the middle is the newest, though nobody has used it since it was written")
+    func middle() throws {
+        let middle = Layers.child(of: root, "middle")
+        let (first, second) = (Layers.child(of: middle, "1"), Layers.child(of: middle, "2"))
+        let stale = first.own(book)
+        #expect(stale.title == "title")
+        second.own(book).title = "newer"
+        try saves(second, middle, root)
+        for context in [second, middle, root, other] { context.reset() }
+        stale.pages = 9
+        try first.save()
+        #expect(middle.own(stale).title == "newer" && middle.own(stale).pages == 9)
+        try saves(middle, root)
+        #expect(try library.sql("SELECT ZTITLE, ZPAGES FROM ZBOOK") == "newer|9")
+    }
+
+    @Test("that follows its parent are as the parent has saved them, also what it inserted itself")
+    func followed() throws {
+        let child = Layers.child(of: root, "child")
+        child.automaticallyMergesChangesFromParent = true
+        let mine = Book(context: child)
+        mine.title = "draft"
+        try child.save()
+        root.own(mine).title = "final"
+        try root.save()
+        child.performAndWait { #expect(mine.title == "final" && !child.hasChanges) }
+    }
+
     @Test("by a delete meet a conflict, too")
     func delete() throws {
         let child = Layers.child(of: root, "child")

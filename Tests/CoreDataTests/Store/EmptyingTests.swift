@@ -17,6 +17,17 @@ struct EmptyingTests {
         CREATE TRIGGER logging AFTER DELETE ON ZTAG FOR EACH ROW BEGIN INSERT INTO log VALUES (OLD.ZLABEL); END
         """
 
+    @Test("that was opened read-only is refused, and loses nothing")
+    func readOnly() throws {
+        let home = try StoreHome(.file)
+        try makeStore(at: home.url())
+        let stack = try Stack()
+        let store = try stack.add(home.url(), options: [NSReadOnlyPersistentStoreOption: true])
+        let error = cocoaError(134030) { try stack.coordinator.emptyPersistentStore(store) }
+        #expect(error?.affectedStores?.first === store)
+        #expect(try home.sql("SELECT COUNT(*) FROM ZTAG") == "3")
+    }
+
     @Test("empties R-Trees too, which go on working, and tables that triggers write")
     func indexes() throws {
         let home = try StoreHome(.file)

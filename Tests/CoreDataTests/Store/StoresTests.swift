@@ -93,6 +93,31 @@ struct StoresTests {
         try context.save()
     }
 
+    @Test(
+        "refuse pairs of a many-to-many between objects of two of them, which neither could hold",
+        arguments: StoreKind.allCases,
+        [true, false]
+    )
+    func pairsBetweenStores(kind: StoreKind, isBook: Bool) throws {
+        let home = try StoreHome(kind)
+        let model = LibraryModel.make()
+        let names = ["Tag", "Desk"]
+        model.setEntities(model.entities.filter { names.contains($0.name ?? "") }, forConfigurationName: "Tags")
+        model.setEntities(model.entities.filter { !names.contains($0.name ?? "") }, forConfigurationName: "Books")
+        let stack = Stack(model)
+        try stack.add(home.url("tags"), configuration: "Tags")
+        try stack.add(home.url("books"), configuration: "Books")
+        let context = stack.newContext()
+        let (book, tag) = (Book(context: context), Tag(context: context))
+        book.title = "t"
+        try context.save()
+        if isBook { book.tags = [tag] } else { tag.books = [book] }
+        cocoaError(133010) { try context.save() }
+        #expect(book.tags == [tag] && context.hasChanges)
+        book.tags = []
+        try context.save()
+    }
+
     @Test("take an object where it was assigned to, else the first", arguments: StoreKind.allCases)
     func assignment(kind: StoreKind) throws {
         let home = try StoreHome(kind)

@@ -198,7 +198,10 @@ struct ChangeFreezer {
         var slots = object.changes(from: base)
         object.withScope { $0.shape.addPositions(to: &slots) }
         let group = group(of: object)
-        guard !slots.isEmpty || object.hasChangedToManys else { return groups[group].unchanged.append(object) }
+        guard !slots.isEmpty || object.hasChangedToManys else {
+            if isForStores, object.state.contains(.locked) { freezeLock(object) }
+            return groups[group].unchanged.append(object)
+        }
         groups[group].updated.append(object)
         noteOutdated(object)
         changes.groups[group].updates.append(

@@ -10,8 +10,10 @@ struct SaveEffects {
         for (object, row) in rows {
             let abandoned = object.currentRow
             object.takeOwnRow(row)
-            // It is no longer known to be what the store holds.
-            if object.state.contains(.inserted), abandoned.isOwn { EntityLayout.setVersion(abandoned.own.bytes, 0) }
+            // Its values are the same: a child that has it may measure its changes against what the store holds.
+            if object.state.contains(.inserted), abandoned.isOwn {
+                EntityLayout.setVersion(abandoned.own.bytes, EntityLayout.version(UnsafeRawPointer(row.bytes)))
+            }
         }
         for (contents, positions) in orders { contents.note(positions) }
     }

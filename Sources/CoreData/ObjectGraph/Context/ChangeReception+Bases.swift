@@ -29,7 +29,7 @@ extension ChangeReception {
     }
 
     private func takeNewestRow(_ object: NSManagedObject, _ base: Row, _ slots: SlotMask?) -> Row? {
-        let newest = newestRow(object, base)
+        let newest = newestRow(object)
         if object.state.contains(.rowless) { context.adopt(base, object) }
         guard context.parentSource.isStoreSide else {
             if let newest { context.adopt(newest, object) }
@@ -62,26 +62,51 @@ extension ChangeReception {
     private func isOwn(_ newest: Row, _ saved: SavedVersions.Run?, since base: Row) -> Bool {
         guard let saved else { return context.identityMap.savedVersions.hasForgotten }
         if saved.last == 0 { return true }
-        return saved.last == newest.version && (base.version == 0 || saved.first <= base.version + 1)
+        // NB: a row without a version may be one from before a gap.
+        return saved.last == newest.version && (base.version == 0 ? !saved.isBroken : saved.first <= base.version + 1)
     }
 
-    /// The row as what a store can compare with its own: one that left the child says no version, but the context knows which it saved last.
+    /// The row as what a store can compare with its own: one that left the child says no version, but the context knows which it saved last,
+    /// and that it may be older than the first of those.
     private func measurable(_ base: Row, _ saved: SavedVersions.Run?) -> Row {
         guard base.version == 0, let saved, saved.last != 0 else { return base }
         let row = OwnRow.copy(of: base, replacing: -1)
         row.base = nil
-        EntityLayout.setVersion(row.bytes, saved.last)
+        EntityLayout.setVersion(row.bytes, saved.isBroken ? saved.first - 1 : saved.last)
         return Row(row)
     }
 
-    /// The newest row that is at hand.
-    private func newestRow(_ object: NSManagedObject, _ base: Row) -> Row? {
-        if let cached = context.parentSource.cachedRow(for: object.rowReference) { return cached }
-        // NB: what somebody uses is cached. That it is not any more says that it was written since without being read: to add something to a
-        // relationship. Only then is it read, or the save would meet a conflict with an earlier one of this very context.
-        guard object.state.contains(.rowless), context.parentSource.isStoreSide, base.version > 0 else { return nil }
-        // Where that fails nothing is lost: the save meets the conflict, and says so.
-        return try? context.parentSource.row(for: object.rowReference)
+    /// Looks for the newest rows of objects that nothing is known of here, before anything is changed: one statement at most for those of an
+    /// entity, and none for those that somebody uses.
+    ///
+    /// NB: what somebody uses is cached. That it is not any more says that it was written since without being read, or that it left the child
+    /// before it was first saved.
+    ///
+    /// - Throws: a store's error.
+    mutating func findNewestRows() throws {
+        for group in changes.groups {
+            let keys = group.updates.lazy.filter { $0.base != nil }.map(\.key) + group.deletes.lazy.filter { $0.base != nil }.map(\.key)
+            var unknown: [RowReference] = []
+            for reference in keys.map({ self.reference($0, group) }) where isUnknown(reference) {
+                if let cached = context.parentSource.cachedRow(for: reference) {
+                    newestRows[reference] = cached
+                } else {
+                    unknown.append(reference)
+                }
+            }
+            if unknown.isEmpty { continue }
+            for (reference, row) in zip(unknown, try context.parentSource.rows(for: unknown)) { newestRows[reference] = row }
+        }
+    }
+
+    /// Whether the context has no values of its own of an object that is in a store.
+    private func isUnknown(_ reference: RowReference) -> Bool {
+        guard reference.key > 0 else { return false }
+        return context.registeredObject(for: reference)?.state.contains(.rowless) ?? true
+    }
+
+    private func newestRow(_ object: NSManagedObject) -> Row? {
+        newestRows[object.rowReference] ?? context.parentSource.cachedRow(for: object.rowReference)
     }
 }
 

@@ -13,6 +13,9 @@ struct ChangeReception {
     /// To-one relationships that lead elsewhere now.
     private var relinked: [(object: NSManagedObject, slot: Int, old: RowReference?)] = []
 
+    /// The newest rows of objects that the context has no values of.
+    var newestRows: [RowReference: Row] = [:]
+
     /// Objects that are not as the child has saved them.
     private(set) var corrections = SavedReferences()
 
@@ -27,6 +30,7 @@ struct ChangeReception {
     ///   nothing has changed then.
     mutating func run() throws {
         try checkUnsaved()
+        try findNewestRows()
         for group in changes.groups {
             if !group.inserts.isEmpty {
                 receiveInserts(group.inserts, context.registry.scope(of: group.entity, store: group.store))
@@ -42,7 +46,7 @@ struct ChangeReception {
         for group in changes.groups { for delete in group.deletes { receiveDelete(delete, group) } }
     }
 
-    private func reference(_ key: Int64, _ group: ChangeSet.Group) -> RowReference {
+    func reference(_ key: Int64, _ group: ChangeSet.Group) -> RowReference {
         context.forwarded(RowReference(key: key, entity: Int32(group.entity.index), store: group.store))
     }
 
@@ -167,6 +171,7 @@ extension ChangeReception {
     private func adopt(_ row: Row, _ object: NSManagedObject) {
         // The giver does not look at the base any more; here it is what this context's unsaved changes are measured against.
         if row.isOwn { row.own.base = object.state.contains(.inserted) ? nil : object.committedRow }
+        if object.state.contains(.inserted) { object.state.insert(.amended) }
         object.setRow(row)
         object.state.formUnion([.sharedRow, .unsavedRow])
     }

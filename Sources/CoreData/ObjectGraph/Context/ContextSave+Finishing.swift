@@ -5,6 +5,7 @@ extension ContextSave {
     func finish(_ saved: Saved) {
         let groups = saved.freezer.groups
         let isInStore = parent.isStoreSide
+        let amended = context.hasHadChildren ? amendedInsertions(groups) : []
         saved.freezer.effects.apply()
         for (objects, receipt) in zip(groups, saved.receipt.groups) {
             markInserted(objects, receipt, isInStore)
@@ -12,7 +13,7 @@ extension ContextSave {
             objects.unchanged.forEachBorrowed { markUnchanged($0) }
             objects.deleted.forEachBorrowed { $0.state.subtract(.unsaved) }
         }
-        if isInStore, context.hasHadChildren { noteVersions(of: groups) }
+        if isInStore, context.hasHadChildren { noteVersions(of: groups, amended) }
         let announced = context.tracker.whole
         context.tracker.removeAll()
         context.noteChildSavesSaved(isInStore)
@@ -31,13 +32,13 @@ extension ContextSave {
         }
         context.post(.NSManagedObjectContextDidSave, (announced ?? ChangedObjects(groups)).userInfo)
         context.announceIDs(groups)
-        context.tellFollowers(saved.freezer.changes, saved.receipt, parent, corrections)
+        context.tellFollowers(saved.freezer.changes, saved.receipt, parent, corrections, amended: amended.map(\.rowReference))
         // Once everybody was told: until then their relationships can be read.
         for objects in groups { objects.deleted.forEachBorrowed { context.vanish($0, .deleteSaved) } }
     }
 
     /// So that children's older rows can be told from those that others have saved over.
-    private func noteVersions(of groups: [ChangeFreezer.Objects]) {
+    private func noteVersions(of groups: [ChangeFreezer.Objects], _ amended: [NSManagedObject]) {
         func note(_ object: NSManagedObject) {
             context.identityMap.savedVersions.note(EntityLayout.version(object.row), of: object.rowReference)
         }
@@ -46,6 +47,12 @@ extension ContextSave {
             // One that came back under its key.
             objects.inserted.forEachBorrowed { if EntityLayout.version($0.row) > 1 { note($0) } }
         }
+        for object in amended where EntityLayout.version(object.row) == 1 { note(object) }
+    }
+
+    /// New objects of which contexts below may have earlier rows than the one that is saved, which says its version from now on.
+    private func amendedInsertions(_ groups: [ChangeFreezer.Objects]) -> [NSManagedObject] {
+        groups.flatMap { $0.inserted.filter { $0.state.contains(.amended) } }
     }
 
     private func markInserted(_ objects: ChangeFreezer.Objects, _ receipt: SaveReceipt.Group, _ isInStore: Bool) {
@@ -62,7 +69,7 @@ extension ContextSave {
     }
 
     private func markSaved(_ object: NSManagedObject, _ isInStore: Bool) {
-        object.state.subtract([.inserted, .updated, .unsavedRow, .validated, .outdated])
+        object.state.subtract([.inserted, .updated, .unsavedRow, .validated, .outdated, .amended])
         if object.state.contains(.ownRow) {
             // What was saved is in the row cache, or in the parent context: whoever writes next copies it.
             object.state.insert(.sharedRow)

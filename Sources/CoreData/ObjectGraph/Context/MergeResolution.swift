@@ -27,7 +27,8 @@ struct MergeResolution {
         let changed = object.changedSlots
         switch policy {
         case .rollbackMergePolicyType: return SlotMask()
-        case .overwriteMergePolicyType: return object.scope.shape.propertySlots
+        // Of one that is merely locked nothing is saved.
+        case .overwriteMergePolicyType: return object.state.contains(.updated) ? object.scope.shape.propertySlots : changed
         case .mergeByPropertyStoreTrumpMergePolicyType:
             guard let base = object.committedRow else { return changed }
             var kept = SlotMask()

@@ -44,7 +44,15 @@ extension NSManagedObjectContext: SaveFollower {
     }
 
     /// A save is done: contexts that follow the coordinator, and the children, merge it.
-    func tellFollowers(_ changes: ChangeSet, _ receipt: SaveReceipt, _ parent: any GraphParent, _ corrections: SavedReferences) {
+    ///
+    /// - Parameter amended: new objects that children may know otherwise than they were saved.
+    func tellFollowers(
+        _ changes: ChangeSet,
+        _ receipt: SaveReceipt,
+        _ parent: any GraphParent,
+        _ corrections: SavedReferences,
+        amended: [RowReference]
+    ) {
         let siblings = parent.isStoreSide ? persistentStoreCoordinator?.followers.withLock { $0.others(than: self) } ?? [] : []
         let children = childContexts
         guard !siblings.isEmpty || !children.isEmpty else { return }
@@ -53,7 +61,8 @@ extension NSManagedObjectContext: SaveFollower {
             for sibling in siblings { sibling.follow(saved) }
         }
         let followsSaves = children.contains(where: \.automaticallyMergesChangesFromParent)
-        let ours = followsSaves ? SavedReferences(changes, receipt).corrected(by: corrections) : nil
+        var ours = followsSaves ? SavedReferences(changes, receipt).corrected(by: corrections) : nil
+        ours?.updated += amended
         for child in children {
             // What a policy changed here comes down whether or not the child asked to follow: it believes that its values were saved.
             let saved = child.automaticallyMergesChangesFromParent ? ours : corrections

@@ -97,7 +97,12 @@ extension NSManagedObjectContext {
             let target = self.object(for: reference)
             guard !target.state.contains(.deleted) else { continue }
             // What has been read of it is older than that.
-            if let index = inverse.toManyIndex { target.existingContents(index)?.forgetStored() }
+            if let index = inverse.toManyIndex {
+                target.existingContents(index)?.forgetStored()
+            } else if !target.isLinked(to: object, along: inverse) {
+                parentSource.forgetRows([reference])
+                refresh(target, mergeChanges: true)
+            }
             target.unlink(object, along: inverse)
         }
     }

@@ -7,6 +7,8 @@ struct SavedVersions {
         var first: Int32
         /// 0 where only the store knows it.
         var last: Int32
+        /// Whether others have saved the row before these, after this context had saved it once.
+        var isBroken: Bool
     }
 
     private static let limit = 8192
@@ -25,6 +27,7 @@ struct SavedVersions {
         }
         let former = self[reference]
         let goesOn = former.map { $0.last != 0 && $0.last == version - 1 } ?? false
-        runs[reference] = Run(first: goesOn ? former?.first ?? version : version, last: version)
+        let isBroken = former.map { $0.isBroken || !goesOn } ?? false
+        runs[reference] = Run(first: goesOn ? former?.first ?? version : version, last: version, isBroken: isBroken)
     }
 }

@@ -144,6 +144,13 @@ extension NSManagedObject {
         if let inverse = followedInverse(of: scope.shape.toManys[index]) { object.unlink(self, along: inverse) }
     }
 
+    /// Gives all members their positions anew.
+    final func restorePositions(_ index: Int) {
+        guard let members = existingContents(index)?.members, !members.isEmpty else { return }
+        contents(index).reorder(members.array)
+        noteToManyChange(index)
+    }
+
     /// Puts a member to another index.
     final func moveMember(_ object: NSManagedObject, of index: Int, to memberIndex: Int) {
         realizedContents(index).move(object, to: memberIndex)

@@ -109,8 +109,9 @@ extension NSManagedObject {
         } else if case .toOne(let slot, let relationship)? = scope.shape.properties[relationship.name] {
             // A to-one end has one partner: the one it had loses this object.
             let previous = target(slot)
-            guard previous !== object else { return }
             writeTarget(object, slot)
+            // It says so already, which the other end did not: one of the two is out of date, and both are to be as they are from now on.
+            guard previous !== object else { return _ = registeredContext?.noteDisagreement(of: self) }
             carryDeletesAlong(object)
             if let inverse = relationship.inverse { previous?.leave(self, along: inverse) }
         }
@@ -155,9 +156,15 @@ extension NSManagedObject {
     }
 
     @inline(__always) final func linkMember(_ object: NSManagedObject, _ index: Int) {
-        guard contents(index).add(object) else { return }
+        guard contents(index).add(object) else { return restate(object, index, isIn: true) }
         noteToManyChange(index)
         carryDeletesAlong(object)
+    }
+
+    /// The other end of a many-to-many relationship was changed, and this one, which is the one that is saved, is as it should be: what has been
+    /// read of it is out of date.
+    @inline(never) private func restate(_ object: NSManagedObject, _ index: Int, isIn: Bool) {
+        if toManyLink(index).writesLinks, contents(index).restate(object, isIn: isIn) { noteToManyChange(index) }
     }
 
     /// A delete that has been carried along relationships already has not seen one that is made now.
@@ -171,7 +178,8 @@ extension NSManagedObject {
     }
 
     @inline(__always) final func unlinkMember(_ object: NSManagedObject, _ index: Int) {
-        if contents(index).remove(object) { noteToManyChange(index) }
+        guard contents(index).remove(object) else { return restate(object, index, isIn: false) }
+        noteToManyChange(index)
     }
 
     /// A to-many relationship changed: the object counts as updated although its row did not change.

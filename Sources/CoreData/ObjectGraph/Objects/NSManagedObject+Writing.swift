@@ -93,6 +93,7 @@ extension NSManagedObject {
 
     final func takeOwnRow(_ copy: OwnRow) {
         setRow(Row(copy))
+        if state.isSuperset(of: [.inserted, .sharedRow]) { state.insert(.amended) }
         state.subtract([.sharedRow, .unsavedRow, .validated])
     }
 

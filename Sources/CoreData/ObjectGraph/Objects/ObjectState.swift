@@ -50,6 +50,8 @@
     static let outdated = Self(rawValue: 1 << 22)
     /// In the tracker's list of those whose values were replaced from the store in the current event.
     static let refreshedNow = Self(rawValue: 1 << 23)
+    /// Was never saved, and has another row than the first that a context below has got of it.
+    static let amended = Self(rawValue: 1 << 28)
     /// `prepareForDeletion` is being called.
     static let beingDeleted = Self(rawValue: 1 << 27)
 

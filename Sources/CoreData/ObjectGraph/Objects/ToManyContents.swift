@@ -112,6 +112,19 @@ extension ToManyContents {
         return true
     }
 
+    /// Saves that a member is in, or is not, although that is what is known; false where it is saved already.
+    func restate(_ object: NSManagedObject, isIn: Bool) -> Bool {
+        guard !ownerIsNew, !(isIn ? added : removed).contains(object) else { return false }
+        keepPositions()
+        if isIn {
+            added.append(object)
+            uncommon?.positions?.noteMove(of: object)
+        } else {
+            madeUncommon.removed.append(object)
+        }
+        return true
+    }
+
     /// A member is gone from the store: no difference to it remains.
     func forget(_ object: NSManagedObject) {
         keepPositions()

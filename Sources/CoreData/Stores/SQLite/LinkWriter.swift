@@ -58,7 +58,9 @@ struct LinkWriter {
             try addReflexive(link, owner.key, name, column, other, order)
         case .foreignKey(let table, let column, let entityColumn, _)?:
             try writeForeignKeys(link, owner, table, column, entityColumn)
-        case nil: break
+        case nil:
+            // The store has no entity that they could be of: they are in another.
+            for target in link.added { _ = try resolve(target) }
         }
     }
 

@@ -13,18 +13,22 @@ extension SQLiteStore {
         )
     }
 
+    /// - Throws: `CocoaError` 134030 where the store was opened read-only.
+    func requireWritable() throws {
+        guard isReadOnly else { return }
+        throw CocoaError.coreData(
+            .persistentStoreSave,
+            "The store at \(url?.path ?? "?") was opened read-only.",
+            userInfo: [NSAffectedStoresErrorKey: [self]]
+        )
+    }
+
     /// Removes everything but the tables themselves, and becomes another store: in one transaction.
     ///
     /// - Precondition: nobody uses this instance yet.
     /// - Throws: a `CocoaError`; nothing has changed then.
     func empty() throws {
-        guard !isReadOnly else {
-            throw CocoaError.coreData(
-                .persistentStoreSave,
-                "The store at \(url?.path ?? "?") was opened read-only.",
-                userInfo: [NSAffectedStoresErrorKey: [self]]
-            )
-        }
+        try requireWritable()
         let fresh = StoreMetadata(model: model, configuration: explicitConfiguration, type: type)
         try reporting("empty the store") {
             try pool.write { connection in

@@ -1,0 +1,150 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("Both ends of a relationship agree, in memory and in the file,")
+struct BothEndsTests {
+    let library: Library
+    let context: NSManagedObjectContext
+
+    init() throws {
+        library = try Library()
+        context = library.context
+    }
+
+    private func rival(isFarOff: Bool) throws -> NSManagedObjectContext {
+        isFarOff ? try library.separateContext() : library.newContext()
+    }
+
+    /// One-to-one ends of which the other says something else.
+    private var disagreements: String {
+        get throws {
+            try library.sql(
+                """
+                SELECT (SELECT COUNT(*) FROM ZPERSON p LEFT JOIN ZDESK d ON d.Z_PK = p.ZDESK WHERE p.ZDESK IS NOT NULL AND d.ZOWNER IS NOT p.Z_PK)
+                     + (SELECT COUNT(*) FROM ZDESK d LEFT JOIN ZPERSON p ON p.Z_PK = d.ZOWNER WHERE d.ZOWNER IS NOT NULL AND p.ZDESK IS NOT d.Z_PK)
+                """
+            )
+        }
+    }
+
+    @Test("after a delete was carried along them and is taken back", arguments: ["book", "tag", "person", "desk", "boss", "report"])
+    func takenBack(name: String) throws {
+        let (book, tag, person, desk, report) = (
+            Book(context: context), Tag(context: context), Person(context: context), Desk(context: context), Person(context: context)
+        )
+        (book.title, book.tags, person.desk, report.boss) = ("b", [tag], desk, person)
+        try context.save()
+        let objects =
+            ["book": book, "tag": tag, "person": person, "desk": desk, "boss": person, "report": report] as [String: NSManagedObject]
+        let object = try #require(objects[name])
+        context.delete(object)
+        context.processPendingChanges()
+        context.insert(object)
+        for _ in 0..<2 {
+            #expect(book.tags == [tag] && tag.books == [book] && person.desk === desk && desk.owner === person)
+            #expect(report.boss === person && person.reports == [report])
+            try context.save()
+        }
+        #expect(try library.sql("SELECT COUNT(*) FROM Z_1TAGS; SELECT ZBOSS FROM ZPERSON WHERE Z_PK = \(report.key)") == "1\n\(person.key)")
+        #expect(try disagreements == "0")
+        let reader = try library.separateContext()
+        #expect(reader.own(person).reports == [reader.own(report)] && reader.own(person).desk === reader.own(desk))
+    }
+
+    @Test("after a delete is taken back whose partner has found another, or is deleted, meanwhile")
+    func takenBackTooLate() throws {
+        let (person, desk, other) = (Person(context: context), Desk(context: context), Person(context: context))
+        let (book, tag) = (try library.savedBook(), Tag(context: context))
+        (person.desk, book.tags) = (desk, [tag])
+        try context.save()
+        for object in [person, book, tag] as [NSManagedObject] { context.delete(object) }
+        context.processPendingChanges()
+        desk.owner = other
+        context.insert(person)
+        context.insert(book)
+        #expect(person.desk == nil && book.tags.isEmpty)
+        try context.save()
+        #expect(try library.sql("SELECT ZOWNER FROM ZDESK; SELECT COUNT(*) FROM Z_1TAGS") == "\(other.key)\n0")
+        #expect(try disagreements == "0")
+    }
+
+    @Test("where one of two partners was read before others parted them: a save meets the conflict", arguments: [false, true])
+    func partnerReadBefore(isFarOff: Bool) throws {
+        let (person, desk) = (Person(context: context), Desk(context: context))
+        person.desk = desk
+        try context.save()
+        let rival = try rival(isFarOff: isFarOff)
+        let theirs = rival.own(person)
+        #expect(theirs.desk != nil)
+        person.desk = nil
+        try context.save()
+        let free = rival.own(desk)
+        #expect(free.owner == nil)
+        free.owner = theirs
+        #expect(throws: CocoaError.self) { try rival.save() }
+        rival.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try rival.save()
+        #expect(try library.sql("SELECT ZDESK FROM ZPERSON") == "1")
+        #expect(try disagreements == "0")
+    }
+
+    @Test("of a many-to-many where one of them was read before others changed it", arguments: [true, false], [true, false])
+    func pairReadBefore(isAdded: Bool, isBook: Bool) throws {
+        let (book, tag) = (try library.savedBook(), Tag(context: context))
+        if isAdded { book.tags = [tag] }
+        try context.save()
+        let rival = library.newContext()
+        rival.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let (theirBook, theirTag) = (rival.own(book), rival.own(tag))
+        #expect((isBook ? theirTag.books.isEmpty : theirBook.tags.isEmpty) != isAdded)
+        // * Others do the contrary of what is done after that, from the end that has not been read.
+        book.tags = isAdded ? [] : [tag]
+        try context.save()
+        if isBook { theirBook.tags = isAdded ? [theirTag] : [] } else { theirTag.books = isAdded ? [theirBook] : [] }
+        try rival.save()
+        #expect(try library.sql("SELECT COUNT(*) FROM Z_1TAGS") == (isAdded ? "1" : "0"))
+        #expect(theirBook.tags.isEmpty != isAdded && theirTag.books.isEmpty != isAdded)
+    }
+
+    @Test(
+        "when a policy overrides whom others have chosen as a partner, whether or not that one has been read",
+        arguments: [NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType],
+        [false, true]
+    )
+    func overriddenPartner(policy: NSMergePolicyType, isFarOff: Bool) throws {
+        let (person, first, second) = (Person(context: context), Desk(context: context), Desk(context: context))
+        try context.save()
+        let rival = try rival(isFarOff: isFarOff)
+        rival.mergePolicy = NSMergePolicy(merge: policy)
+        let theirs = rival.own(person)
+        #expect(theirs.desk == nil && rival.own(first).owner == nil && rival.own(second).owner == nil)
+        person.desk = second
+        try context.save()
+        theirs.desk = rival.own(first)
+        try rival.save()
+        #expect(try library.sql("SELECT ZDESK FROM ZPERSON; SELECT Z_PK FROM ZDESK WHERE ZOWNER = 1") == "\(first.key)\n\(first.key)")
+        #expect(try disagreements == "0")
+        #expect(rival.own(second).owner == nil)
+    }
+
+    @Test("and of an object that is merely locked nothing is saved later, whatever the policy")
+    func lockedOnly() throws {
+        let (book, tag) = (try library.savedBook("old"), Tag(context: context))
+        try context.save()
+        let rival = library.newContext()
+        rival.mergePolicy = NSMergePolicy.overwrite
+        let theirs = rival.own(book)
+        #expect(theirs.title == "old")
+        rival.detectConflicts(for: theirs)
+        book.title = "new"
+        try context.save()
+        rival.own(tag).label = "touched"
+        try rival.save()
+        #expect(theirs.title == "new" && theirs.changedValues().isEmpty)
+        theirs.pages = 3
+        try rival.save()
+        #expect(try library.sql("SELECT ZTITLE, ZPAGES FROM ZBOOK") == "new|3")
+    }
+}
