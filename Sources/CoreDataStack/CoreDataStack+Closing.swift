@@ -34,44 +34,48 @@ extension CoreDataStack {
     /// Waits until everything that was saved is in the store, and closes it. Every fetch and save of the stack's contexts throws
     /// `Error.stackWasClosed` from then on, and objects that have not been read have no values.
     ///
-    /// Unsaved changes are lost with their contexts. Closing twice does nothing.
+    /// Unsaved changes are lost with their contexts. Closing twice does nothing; while another closes it, this waits as well.
     ///
     /// - Throws: what `flush()` throws; the stack is open then, and works as before.
     public func close() async throws {
-        guard try core.gate.closeForGood() else { return }
+        guard try core.gate.beginClosing() else { return }
         do {
             await core.gate.drain()
             try await flush()
         } catch {
-            core.gate.open()
+            core.gate.endClosing(isForGood: false)
             throw error
         }
         disconnect()
+        core.gate.endClosing(isForGood: true)
     }
 
     /// As `close()`, for code that cannot await.
     ///
     /// > Concurrency: may be called from any thread, also on the main queue.
     public func closeAndWait() throws {
-        guard try core.gate.closeForGood() else { return }
+        guard try core.gate.beginClosing() else { return }
         do {
             // Whoever is in the middle of a save ends that layer's.
             for context in core.transientContexts { context.performAndWait {} }
             try flushAndWait()
         } catch {
-            core.gate.open()
+            core.gate.endClosing(isForGood: false)
             throw error
         }
         disconnect()
+        core.gate.endClosing(isForGood: true)
     }
 
     /// Main has something of others', and takes its own along, as with every save that bubbles through it.
     private func saveMain(_ walk: SaveWalk) throws {
         mainQueueContext.acceptReturnedSaves()
+        mainQueueContext.endChildSavesOfNothing()
         if mainQueueContext.hasChildSaves { try walk.save(mainQueueContext, keepsOwnFailure: false) }
     }
 
     private func saveRoot(_ walk: SaveWalk) throws {
+        privateQueueContext.endChildSavesOfNothing()
         if privateQueueContext.hasChanges { try walk.save(privateQueueContext, keepsOwnFailure: false) }
     }
 
@@ -138,7 +142,7 @@ extension CoreDataStack {
 
     /// The scope ends though something is not in the store. The body's own error comes first.
     private func endWithout<Value>(_ result: Swift.Result<Value, any Swift.Error>, _ error: any Swift.Error) throws {
-        _ = try? core.gate.closeForGood()
+        core.gate.closeForGood()
         disconnect()
         if case .success = result { throw error }
         core.errors.report(error)

@@ -6,7 +6,7 @@ extension CoreDataStack {
     ///
     /// Saves that are on their way reach the store first; new ones are refused meanwhile. The store is emptied in one transaction, in place:
     /// a process that is killed during it finds all or nothing, and `constructSQLiteStack` finishes a reset that was begun. Contexts from
-    /// `newChildContext` and `newBatchOperationContext` are left behind: their fetches and saves throw `Error.storeWasReset`.
+    /// `newChildContext` and `newBatchOperationContext`, made before or during it, are left behind: their fetches and saves throw `Error.storeWasReset`.
     ///
     /// Waits for a turn of the main queue, so do not block that one until the callback comes. Where it fails, all rows are still there, and the
     /// stack works as before, but for the contexts left behind.
@@ -49,8 +49,14 @@ extension CoreDataStack {
         await core.gate.drain()
         for context in core.takeTransientContexts() { context.leaveBehind(throwing: .storeWasReset) }
         try await empty(options)
-        await privateQueueContext.perform { [privateQueueContext] in privateQueueContext.reset() }
-        await mainQueueContext.perform { [mainQueueContext] in mainQueueContext.reset() }
+        for context in [privateQueueContext, mainQueueContext] {
+            await context.perform {
+                context.giveUpChildSaves()
+                context.reset()
+            }
+        }
+        // Who was made meanwhile may have read what is gone.
+        for context in core.takeTransientContexts() { context.leaveBehind(throwing: .storeWasReset) }
     }
 
     private func empty(_ options: PersistentStoreOptions) async throws {

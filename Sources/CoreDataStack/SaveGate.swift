@@ -5,6 +5,9 @@ final class SaveGate: Sendable {
     private struct State {
         var count = 0
         var refusal: CoreDataStack.Error?
+        /// How many are about to close it for good.
+        var closers = 0
+        var isClosedForGood = false
         var whenEmpty: [CheckedContinuation<Void, Never>] = []
     }
     private let state = Guarded(State())
@@ -54,19 +57,35 @@ final class SaveGate: Sendable {
         if let earlier { throw earlier }
     }
 
-    /// Closes the gate, until it is opened because that was too early; false where it was closed for good before.
+    /// Closes the gate, for good if `endClosing` says so; false where it was closed for good before. Several may be at it: each of them sees to
+    /// everything that is under way.
     ///
     /// - Throws: why it is closed for now.
-    func closeForGood() throws -> Bool {
-        do {
-            try close(.stackWasClosed)
-            return true
-        } catch CoreDataStack.Error.stackWasClosed {
-            return false
+    func beginClosing() throws -> Bool {
+        let earlier: CoreDataStack.Error? = state.with { state in
+            if let refusal = state.refusal, state.closers == 0 { return refusal }
+            state.refusal = .stackWasClosed
+            state.closers += 1
+            return nil
+        }
+        if let earlier, earlier != .stackWasClosed { throw earlier }
+        return earlier == nil
+    }
+
+    /// - Parameter isForGood: false where something is still to be saved: unless others are at it, the gate is open again.
+    func endClosing(isForGood: Bool) {
+        state.with { state in
+            state.closers -= 1
+            if isForGood { state.isClosedForGood = true }
+            if !state.isClosedForGood, state.closers == 0 { state.refusal = nil }
         }
     }
 
-    var isClosedForGood: Bool { state.with { $0.refusal == .stackWasClosed } }
+    /// Closes the gate for good, whatever is under way.
+    func closeForGood() { state.with { ($0.refusal, $0.isClosedForGood) = (.stackWasClosed, true) } }
+
+    /// Whether it is closed for good, or will be if nothing fails.
+    var isClosing: Bool { state.with { $0.refusal == .stackWasClosed } }
 
     /// Waits until every save that has begun is in the store, or has failed. The gate must be closed.
     func drain() async {
@@ -79,5 +98,6 @@ final class SaveGate: Sendable {
         }
     }
 
-    func open() { state.with { $0.refusal = nil } }
+    /// Opens the gate, unless it was closed for good meanwhile.
+    func open() { state.with { if !$0.isClosedForGood { $0.refusal = nil } } }
 }

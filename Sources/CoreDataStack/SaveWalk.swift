@@ -9,6 +9,8 @@ final class SaveWalk: @unchecked Sendable {
     private let origin: NSManagedObjectContext?
     private let gate: SaveGate?
     private var saves: [ChildSave] = []
+    /// Those that nobody else takes on.
+    private var ownSaves: [ChildSave] = []
     private var layers: [NSManagedObjectContext] = []
     private var failure: (any Error)?
 
@@ -29,7 +31,10 @@ final class SaveWalk: @unchecked Sendable {
     }
 
     /// Ends the walk where it is not going on.
-    deinit { gate?.leave() }
+    deinit {
+        for save in ownSaves { save.stay() }
+        gate?.leave()
+    }
 
     /// Saves a layer, on its queue; whether there was anything to save. Without changes too: a context that was left behind says so then.
     ///
@@ -38,25 +43,30 @@ final class SaveWalk: @unchecked Sendable {
     @discardableResult func save(_ layer: NSManagedObjectContext, keepsOwnFailure: Bool = true) throws -> Bool {
         let hadChanges = layer.hasChanges
         layers.append(layer)
-        if let layer = layer as? StackContext {
-            if let failure = try layer.saveOneLayer() {
-                // Where the caller's own changes are at fault he learns it here; what others have saved goes on by itself.
-                if layer === origin {
-                    layer.core.bubble(from: layer)
-                    throw failure
-                }
-                if keepsOwnFailure { self.failure = self.failure ?? failure }
-            }
-        } else {
-            try layer.save()
+        let (failure, saves) = try layer.noteSaves { try saveLayer(layer) }
+        note(saves, of: layer)
+        guard let failure else { return hadChanges }
+        // Where the caller's own changes are at fault he learns it here; what others have saved goes on by itself.
+        if layer === origin {
+            if let layer = layer as? StackContext { layer.core.bubble(from: layer) }
+            throw failure
         }
-        noteSave(of: layer)
+        if keepsOwnFailure { self.failure = self.failure ?? failure }
         return hadChanges
     }
 
-    /// Of what has not come further than the next layer yet, this is the one who reports.
-    private func noteSave(of layer: NSManagedObjectContext) {
-        guard let save = layer.keptSave, case .waiting = save.outcome else { return }
+    /// - Returns: why the layer's own changes could not be saved, while what others have saved into it was.
+    private func saveLayer(_ layer: NSManagedObjectContext) throws -> (any Error)? {
+        if let layer = layer as? StackContext { return try layer.saveOneLayer() }
+        try layer.save()
+        return nil
+    }
+
+    /// Of what has not come further than the next layer yet, this is the one who reports, whether it was saved just now or before.
+    private func note(_ saved: [ChildSave], of layer: NSManagedObjectContext) {
+        saves += saved
+        if !(layer is StackContext) { ownSaves += saved }
+        guard saved.isEmpty, let save = layer.keptSave, case .waiting = save.outcome else { return }
         save.beAwaited()
         saves.append(save)
     }
@@ -64,11 +74,22 @@ final class SaveWalk: @unchecked Sendable {
     /// The layers to which something may have come back, from above.
     var layersBelow: [NSManagedObjectContext] { layers.reversed() }
 
+    private static var discarded: CocoaError {
+        let why = "The changes were saved, and thrown away in a context above before they were in the store."
+        return CocoaError(.userCancelled, userInfo: [NSLocalizedDescriptionKey: why])
+    }
+
     /// Once the walk is over, and what came back is in its context.
     ///
     /// - Throws: why a layer's changes are not in the store.
     func check() throws {
-        for save in saves { if case .returned(let error) = save.outcome { throw error } }
+        for save in saves {
+            switch save.outcome {
+            case .returned(let error): throw error
+            case .discarded: throw Self.discarded
+            case .waiting, .saved: break
+            }
+        }
         if let failure { throw failure }
     }
 }

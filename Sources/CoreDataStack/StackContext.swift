@@ -11,6 +11,7 @@ class StackContext: NSManagedObjectContext, @unchecked Sendable {
         self.core = core
         super.init(concurrencyType: type)
         self.name = name
+        letSavesGoOn()
     }
 
     override func save() throws {
@@ -28,12 +29,13 @@ class StackContext: NSManagedObjectContext, @unchecked Sendable {
     /// - Throws: what keeps the layer from being saved at all.
     func saveOneLayer() throws -> (any Error)? {
         // The layers above have been closed since, and before that all that had come to them was written.
-        if core.gate.isClosedForGood, isLayer, !hasChanges { return nil }
+        if core.gate.isClosing, isLayer, !hasChanges { return nil }
         return try core.gate.pass(isOnTheWay: true) { try saveWhatCanBe() }
     }
 
     /// The next step of a save below, which nobody waits for.
     func saveBubbling() throws {
+        endChildSavesOfNothing()
         guard hasChanges else { return }
         let failure = try saveOneLayer()
         core.bubble(from: self)

@@ -51,6 +51,53 @@ struct ResetRaceTests {
         #expect(try await bench.main.fetchedTexts() == ["new": 0])
     }
 
+    // * A reset waits for root's queue. A worker that it has left behind makes another meanwhile, which may know what is gone.
+    // => After the reset that one is left behind, too: what it changes is refused, and in nobody's way.
+    @Test("leaves contexts behind that were made during it", arguments: StackKind.allCases)
+    func madeMeanwhile(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let (isHeld, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        defer { isOver.signal() }
+        let before = bench.stack.newChildContext()
+        bench.root.perform {
+            isHeld.signal()
+            isOver.wait()
+        }
+        try await onNewThread { isHeld.wait() }
+        async let reset: Void = bench.stack.resetStore()
+        while before.parentLink?.isCut == false { await Task.yield() }
+        let straggler = bench.stack.newChildContext()
+        isOver.signal()
+        try await reset
+        await #expect(throws: CoreDataStack.Error.storeWasReset) { try await straggler.fetchedTexts() }
+        await straggler.perform { _ = straggler.insertNote("straggler's") }
+        await #expect(throws: CoreDataStack.Error.storeWasReset) { try await straggler.saveToStore() }
+        await bench.main.perform { [main = bench.main] in _ = main.insertNote("new") }
+        try await bench.main.saveToStore()
+        #expect(try bench.stored() == ["new": 0])
+    }
+
+    @Test("keeps nobody from saving because somebody changes what is gone", arguments: StackKind.allCases)
+    func gone(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        await bench.main.perform { [main = bench.main] in _ = main.insertNote("old") }
+        try await bench.main.saveToStore()
+        // No reset knows of this one.
+        let editor = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        editor.parent = bench.main
+        let old = try await editor.perform { Kept(try #require(try editor.note("old")), []) }
+        try await bench.stack.resetStore()
+        await editor.perform {
+            old.first.number = 7
+            editor.insertNote("editor's")
+        }
+        await cocoaError(134070) { try await editor.saveToStore() }
+        await bench.main.perform { [main = bench.main] in _ = main.insertNote("new") }
+        try await bench.main.saveToStore()
+        #expect(try bench.stored() == ["new": 0])
+        await editor.perform { #expect(editor.updatedObjects == [old.first] && editor.insertedObjects.count == 1) }
+    }
+
     @Test("refuses a second one meanwhile; what is asked for after it is done again", arguments: StackKind.allCases)
     func twoAtOnce(_ kind: StackKind) async throws {
         let bench = try await Bench(kind)

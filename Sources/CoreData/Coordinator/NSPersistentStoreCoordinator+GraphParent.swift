@@ -5,7 +5,7 @@ extension NSPersistentStoreCoordinator: GraphParent {
 
     private func sqliteStore(_ number: Int32) throws -> SQLiteStore {
         guard let store = store(numbered: number) as? SQLiteStore else {
-            throw CocoaError.coreData(.persistentStoreOperation, "The object's store was removed from its coordinator.")
+            throw CocoaError.removedStore("The object's store was removed from its coordinator.")
         }
         return store
     }

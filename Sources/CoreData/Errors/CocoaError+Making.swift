@@ -4,4 +4,9 @@ extension CocoaError {
         let said: [String: Any] = [NSLocalizedDescriptionKey: description, NSLocalizedFailureReasonErrorKey: description]
         return CocoaError(code, userInfo: said.merging(userInfo) { $1 })
     }
+
+    /// Something is asked of a store that is none of the coordinator's any more, and never will be.
+    static func removedStore(_ description: String) -> CocoaError {
+        coreData(.persistentStoreOperation, description, userInfo: [NSAffectedStoresErrorKey: [] as [Any]])
+    }
 }

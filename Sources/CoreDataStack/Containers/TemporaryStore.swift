@@ -22,7 +22,10 @@ public final class TemporaryStore: PersistentStoreDescriptionConfigurator, Senda
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(at: directory) }
+    // A store that is closing meanwhile removes files of its own: what finds one gone tries again.
+    deinit {
+        for _ in 0..<100 where FileManager.default.fileExists(atPath: directory.path) { try? FileManager.default.removeItem(at: directory) }
+    }
 
     public func configure(_ description: NSPersistentStoreDescription) throws {
         try SQLitePersistentStoreDescriptionConfigurator(fileURL: url).configure(description)

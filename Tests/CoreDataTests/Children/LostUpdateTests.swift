@@ -52,6 +52,34 @@ struct LostUpdateTests {
         #expect(try library.sql("SELECT ZTITLE, ZPAGES FROM ZBOOK") == "mine|5")
     }
 
+    // * One child has read the book. Another changes its title and its author; nobody holds it in the contexts between any more.
+    // => The first one changes something else: everybody has that, and what the other has saved, on both sides.
+    @Test("of other properties are laid over what siblings have saved, in the contexts between, too")
+    func betweenSiblings() throws {
+        let middle = Layers.child(of: root, "middle")
+        let (first, second) = (Layers.child(of: middle, "first"), Layers.child(of: middle, "second"))
+        let stale = first.own(book)
+        #expect(stale.title == "title")
+        let author = try second.performAndWait {
+            let author = Author(context: second)
+            author.name = "author"
+            second.own(book).title = "sibling's"
+            second.own(book).author = author
+            try saves(second, middle, root)
+            return author.objectID
+        }
+        second.reset()
+        middle.reset()
+        root.reset()
+        stale.pages = 5
+        try saves(first, middle, root)
+        #expect(try library.sql("SELECT ZTITLE, ZPAGES FROM ZBOOK") == "sibling's|5")
+        for context in [middle, root] {
+            #expect(context.own(book).title == "sibling's" && context.own(book).author?.objectID == author)
+            #expect((context.object(with: author) as? Author)?.books.count == 1)
+        }
+    }
+
     @Test("win over what siblings have saved, also in the file, but not over what others have saved since")
     func siblings() throws {
         let (first, second, third) = (Layers.child(of: root, "1"), Layers.child(of: root, "2"), Layers.child(of: root, "3"))

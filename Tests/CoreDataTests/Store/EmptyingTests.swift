@@ -21,7 +21,7 @@ struct EmptyingTests {
     func readOnly() throws {
         let home = try StoreHome(.file)
         try makeStore(at: home.url())
-        let stack = try Stack()
+        let stack = Stack()
         let store = try stack.add(home.url(), options: [NSReadOnlyPersistentStoreOption: true])
         let error = cocoaError(134030) { try stack.coordinator.emptyPersistentStore(store) }
         #expect(error?.affectedStores?.first === store)

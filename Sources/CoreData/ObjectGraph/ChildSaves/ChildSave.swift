@@ -20,18 +20,20 @@ package final class ChildSave: Sendable {
     private struct State {
         var outcome = Outcome.waiting
         var isAwaited = false
+        var goesOn = false
     }
 
     let changes: ChangeSet
     /// The saves of the child's own children that went up with it, in order.
     let parts: [Part]
     weak let source: NSManagedObjectContext?
-    private let state = Lock(State())
+    private let state: Lock<State>
 
-    init(_ changes: ChangeSet, _ parts: [Part], from source: NSManagedObjectContext?) {
+    init(_ changes: ChangeSet, _ parts: [Part], from source: NSManagedObjectContext?, goesOn: Bool) {
         self.changes = changes
         self.parts = parts
         self.source = source
+        state = Lock(State(goesOn: goesOn))
     }
 
     package var outcome: Outcome { state.withLock(\.outcome) }
@@ -40,7 +42,13 @@ package final class ChildSave: Sendable {
     var isAwaited: Bool { state.withLock(\.isAwaited) }
 
     /// What becomes of it is reported by the caller.
-    package func beAwaited() { state.withLock { $0.isAwaited = true } }
+    package func beAwaited(_ isAwaited: Bool = true) { state.withLock { $0.isAwaited = isAwaited } }
+
+    /// Whether whoever saved it takes it on to the store: then it is not the parent's to drop.
+    var goesOn: Bool { state.withLock(\.goesOn) }
+
+    /// Nobody takes it on any more: it is one of its parent's unsaved changes, as any other.
+    package func stay() { state.withLock { $0.goesOn = false } }
 
     func end(_ outcome: Outcome) { state.withLock { $0.outcome = outcome } }
 
@@ -48,6 +56,20 @@ package final class ChildSave: Sendable {
     func endAll(_ outcome: Outcome) {
         for part in parts { part.save.endAll(outcome) }
         end(outcome)
+    }
+}
+
+extension ChildSave.Part {
+    /// The saves that a save consists of, and what the child itself has changed.
+    func divided(newest: @escaping (RowReference) -> RowReference) -> [ChildSave.Part] {
+        guard !isSingle else { return [self] }
+        let parts = save.parts.flatMap { $0.divided(newest: newest) }
+        let rest = ChangeSetRemainder(of: changes, beyond: parts.map(\.changes), newest: newest).changes
+        if rest.changesNothing {
+            save.end(.saved)
+            return parts
+        }
+        return parts + [ChildSave.Part(save: save, changes: rest, isSingle: true)]
     }
 }
 
@@ -75,6 +97,10 @@ package struct ChildSaveKeeper: Sendable {
 struct ChildSaves {
     /// Nil for a context that does not keep them.
     var keeper: ChildSaveKeeper?
+    /// Whether what this context itself saves always goes on to the store.
+    var goesOn = false
+    /// What it has saved since somebody began to take note of that.
+    var noted: [ChildSave]?
     var waiting: [ChildSave.Part] = []
     private var inSave: [ChildSave.Part] = []
     /// Saves that have come back to this context, or by it to its children.
@@ -103,13 +129,25 @@ struct ChildSaves {
         defer { (waiting, inSave) = ([], []) }
         return inSave + waiting
     }
+
+    /// What is among the context's unsaved changes: during a save, the rest waits beside it.
+    mutating func takeHeld(isSaving: Bool) -> [ChildSave.Part] {
+        guard isSaving else { return takeAll() }
+        return takeSaved()
+    }
+
+    /// Puts back what is left of what was held.
+    mutating func hold(_ parts: [ChildSave.Part], isSaving: Bool) {
+        if isSaving { inSave = parts + inSave } else { waiting = parts + waiting }
+    }
 }
 
 extension NSManagedObjectContext {
     /// From now on the context knows which save of a child has brought which of its unsaved changes.
     package func keepChildSaves(_ keeper: ChildSaveKeeper) { children.withLock { $0.saves.keeper = keeper } }
 
-    var childSaveKeeper: ChildSaveKeeper? { children.withLock(\.saves.keeper) }
+    /// Its own, or that of the contexts above.
+    var childSaveKeeper: ChildSaveKeeper? { children.withLock(\.saves.keeper) ?? parent?.childSaveKeeper }
 
     /// Whether saves of children wait in this context.
     package var hasChildSaves: Bool { children.withLock { !$0.saves.waiting.isEmpty } }
@@ -119,10 +157,20 @@ extension NSManagedObjectContext {
 
     /// Notes what a child has saved; on the queue, or as its guest.
     func keep(_ changes: ChangeSet, from child: NSManagedObjectContext?) -> ChildSave? {
-        guard childSaveKeeper != nil else { return nil }
-        let save = ChildSave(changes, child?.children.withLock(\.saves.parts) ?? [], from: child)
-        children.withLock { $0.saves.add(save) }
-        return save
+        let made: ChildSave? = child?.children.withLock { links in
+            let save = ChildSave(changes, links.saves.parts, from: child, goesOn: links.saves.goesOn || links.saves.noted != nil)
+            if links.saves.noted == nil { return save }
+            // From the beginning: it may have ended before its own save has.
+            save.beAwaited()
+            links.saves.noted?.append(save)
+            return save
+        }
+        let save = made ?? ChildSave(changes, [], from: nil, goesOn: false)
+        return children.withLock { links in
+            guard links.saves.keeper != nil || save.goesOn else { return nil }
+            links.saves.add(save)
+            return save
+        }
     }
 
     func beginChildSaves() {
@@ -136,12 +184,41 @@ extension NSManagedObjectContext {
         if isInStore { for part in saved { part.save.endAll(.saved) } }
     }
 
+    /// Without unsaved changes, what children have saved has come to nothing, as where one deletes what it has inserted.
+    package func endChildSavesOfNothing() {
+        guard hasHadChildren, !hasChanges, !isSaving, incoming == nil else { return }
+        for part in children.withLock({ $0.saves.takeAll() }) { part.save.endAll(.saved) }
+    }
+
     func endChildSaves() {
         if hasHadChildren { children.withLock { $0.saves.endSave() } }
     }
 
-    /// The changes that children have saved are dropped with all others.
-    func forgetChildSaves() {
+    /// What the context saves is always taken on to the store.
+    package func letSavesGoOn() { children.withLock { $0.saves.goesOn = true } }
+
+    /// Runs a save of which the caller takes what was saved on to the store, and reports what becomes of it.
+    ///
+    /// - Returns: what was saved, as far as the parent keeps it.
+    package func noteSaves<Result>(_ save: () throws -> Result) throws -> (result: Result, saves: [ChildSave]) {
+        children.withLock { $0.saves.noted = [] }
+        do {
+            return (try save(), takeNotedSaves())
+        } catch {
+            for save in takeNotedSaves() { save.beAwaited(false) }
+            throw error
+        }
+    }
+
+    private func takeNotedSaves() -> [ChildSave] {
+        children.withLock { links in
+            defer { links.saves.noted = nil }
+            return links.saves.noted ?? []
+        }
+    }
+
+    /// Where the changes that children have saved are dropped with all others: whoever waits for them is told.
+    package func giveUpChildSaves() {
         guard hasHadChildren else { return }
         for part in children.withLock({ $0.saves.takeAll() }) { part.save.endAll(.discarded) }
     }

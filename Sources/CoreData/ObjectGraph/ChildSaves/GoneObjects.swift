@@ -6,9 +6,12 @@ struct GoneObjects {
     var isEmpty: Bool { inserted.isEmpty && undeleted.isEmpty }
 
     mutating func add(_ changes: ChangeSet, _ error: any Error, in context: NSManagedObjectContext) {
-        let references = changes.insertedReferences
-        for reference in references { inserted[context.forwarded(reference).identity] = error }
+        add(changes.insertedReferences, error, in: context)
         for reference in changes.deletedReferences { undeleted.insert(context.forwarded(reference).identity) }
+    }
+
+    mutating func add(_ references: [RowReference], _ error: any Error, in context: NSManagedObjectContext) {
+        for reference in references { inserted[context.forwarded(reference).identity] = error }
         if !references.isEmpty { context.identityMap.forwardingTable.noteDropped(references) }
     }
 

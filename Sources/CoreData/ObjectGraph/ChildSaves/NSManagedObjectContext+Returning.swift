@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
         return result.ownFailure
     }
 
-    private func sendDown(_ returned: [ReturnedSave]) {
+    func sendDown(_ returned: [ReturnedSave]) {
         guard !returned.isEmpty else { return }
         for child in childContexts {
             passNames(to: child)
@@ -200,7 +200,11 @@ extension NSManagedObjectContext {
 extension NSManagedObjectContext {
     /// Drops all unsaved changes, what children have saved among them, and tells the children, who believe it to be saved.
     package func throwAwayChanges() {
+        if !isSaving {
+            do { try takeIncoming() } catch { logFailure("taking what a child context saved during a save", error) }
+        }
         let changes = frozenChanges()
+        giveUpChildSaves()
         rollback()
         if let keeper = childSaveKeeper, !changes.changesNothing {
             let discarded = ReturnedSave(discarded: changes, by: self, keeper)

@@ -23,7 +23,7 @@ struct ReturnedSave: Sendable {
 
     /// Changes that nobody gets back.
     init(discarded changes: ChangeSet, by context: NSManagedObjectContext, _ keeper: ChildSaveKeeper) {
-        self.init(ChildSave(changes, [], from: nil), changes, CocoaError(.userCancelled), context, keeper)
+        self.init(ChildSave(changes, [], from: nil, goesOn: false), changes, CocoaError(.userCancelled), context, keeper)
     }
 
     private init(_ save: ChildSave, _ changes: ChangeSet, _ error: any Error, _ target: NSManagedObjectContext, _ keeper: ChildSaveKeeper) {

@@ -3,7 +3,8 @@ import Foundation
 /// The two kinds of failures of a save.
 package enum SaveFailure {
     /// Whether the data themselves are why a save failed, so that it would fail again: they are not valid, break a constraint, conflict with
-    /// what others have saved, or lead into another store. Everything else is the world's doing, such as a full disk, and may pass.
+    /// what others have saved, lead into another store, or belong to one that was removed. Everything else is the world's doing, such as a full
+    /// disk, and may pass.
     package static func isOfData(_ error: any Error) -> Bool {
         if error is SaveConflicts { return true }
         let error = error as NSError
@@ -23,12 +24,19 @@ package enum SaveFailure {
         )
     }
 
+    /// What a save refers to was never saved itself, and dropped above.
+    static func referenceToDropped() -> any Error {
+        CocoaError.coreData(.managedObjectMerge, "Could not merge changes: they refer to an object that was dropped before it was saved.")
+    }
+
     private static func isOfData(code: Int, _ userInfo: [String: Any]) -> Bool {
         switch code {
         case NSManagedObjectValidationError...NSValidationStringPatternMatchingError: true
         case NSManagedObjectReferentialIntegrityError...NSManagedObjectConstraintMergeError: true
         // No store takes the entity; where one is named, it is read-only.
         case NSPersistentStoreSaveError: userInfo[NSAffectedStoresErrorKey] == nil
+        // What concerns a store that is gone.
+        case NSPersistentStoreOperationError: (userInfo[NSAffectedStoresErrorKey] as? [Any])?.isEmpty == true
         case NSSQLiteError: isRefusedValue(userInfo)
         default: false
         }

@@ -64,7 +64,7 @@ struct SeparateSave {
 extension SeparateSave {
     /// Takes what waits in the context out of it, part by part.
     private mutating func collect(hasOwn: Bool) {
-        let parts = context.children.withLock { $0.saves.takeAll() }.flatMap(divided)
+        let parts = context.children.withLock { $0.saves.takeAll() }.flatMap { $0.divided(newest: context.forwarded) }
         if hasOwn, context.hasChanges {
             let rest = ChangeSetRemainder(of: context.frozenChanges(), beyond: parts.map(\.changes), newest: context.forwarded).changes
             if !rest.changesNothing { own.append(rest) }
@@ -85,18 +85,6 @@ extension SeparateSave {
         for reference in part.changes.insertedReferences { ownInsertions.insert(context.forwarded(reference).identity) }
         afterOwn.append(part)
         return true
-    }
-
-    /// The saves that a save consists of, and what the child itself has changed.
-    private func divided(_ part: ChildSave.Part) -> [ChildSave.Part] {
-        guard !part.isSingle else { return [part] }
-        let parts = part.save.parts.flatMap(divided)
-        let rest = ChangeSetRemainder(of: part.changes, beyond: parts.map(\.changes), newest: context.forwarded).changes
-        if rest.changesNothing {
-            part.save.end(.saved)
-            return parts
-        }
-        return parts + [ChildSave.Part(save: part.save, changes: rest, isSingle: true)]
     }
 
     /// Parts that need what a later one inserts go with that one.

@@ -145,11 +145,13 @@ extension NSManagedObjectContext {
 
     /// Drops all unsaved changes: inserted objects go, deleted ones come back, changed ones have their last saved values. Reads nothing.
     ///
-    /// One that others have deleted comes back as a fault, which may find its row again.
+    /// One that others have deleted comes back as a fault, which may find its row again. In a layer of a `CoreDataStack`, what contexts below have
+    /// saved is on its way to the store, and none of the changes that this drops.
     public func rollback() {
         checkQueue()
-        let objects = tracker.objects.filter { !$0.state.isDisjoint(with: .pending) }
-        forgetChildSaves()
+        var kept = KeptChildSaves(of: self)
+        let objects = tracker.objects.filter { !$0.state.isDisjoint(with: .pending) && !kept.withdraw($0) }
+        let dropped = kept.own(of: objects)
         let inserted = objects.filter { $0.state.contains(.inserted) }
         let others = objects.filter { !$0.state.contains(.inserted) }
         let gone = others.filter { $0.state.contains(.rowGone) }
@@ -159,6 +161,7 @@ extension NSManagedObjectContext {
         tracker.unlockAll()
         for object in inserted { tracker.noteDisappearance(of: object) }
         for object in others { tracker.noteRefresh(of: object) }
+        kept.comeBack(without: dropped)
         // Only now: what hooks change, of this object or another, is a change made after the rollback.
         for object in gone { becomeFaultAgain(object) }
         let hasReturned = Set(gone)
@@ -185,11 +188,14 @@ extension NSManagedObjectContext {
     }
 
     /// Forgets every object and every unsaved change. Objects that somebody still holds are faults, and in no context any more.
+    ///
+    /// In a layer of a `CoreDataStack`, what contexts below have saved is on its way to the store, and is among the unsaved changes afterwards.
     public func reset() {
         checkQueue()
+        var kept = KeptChildSaves(of: self)
         let objects = registry.objects
         let pending = tracker.objects
-        forgetChildSaves()
+        let dropped = kept.own(of: pending)
         let ids = objects.map(\.objectID)
         for object in objects { vanish(object, .reset) }
         tracker.removeAll()
@@ -198,6 +204,8 @@ extension NSManagedObjectContext {
         identityMap.forwarding = KeyForwarding()
         identityMap.awaited.removeAll()
         withExtendedLifetime(pending) {}
+        kept.comeBack(without: dropped)
         post(.NSManagedObjectContextObjectsDidChange, [.invalidatedAllObjects: ids])
+        if !kept.isEmpty { processPendingChanges() }
     }
 }

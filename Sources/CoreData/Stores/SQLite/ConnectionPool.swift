@@ -98,7 +98,7 @@ final class ConnectionPool: @unchecked Sendable {
     func adopt(writer connection: Connection) { writer = connection }
 
     private static var closed: CocoaError {
-        .coreData(.persistentStoreOperation, "The store was removed from its coordinator; its objects cannot be read or saved any more.")
+        .removedStore("The store was removed from its coordinator; its objects cannot be read or saved any more.")
     }
 
     private static func changed(_ connection: Connection) -> CocoaError {
