@@ -59,10 +59,13 @@ struct ResetRaceTests {
         let (isHeld, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         defer { isOver.signal() }
         let before = bench.stack.newChildContext()
-        bench.root.perform {
-            isHeld.signal()
-            isOver.wait()
+        func hold(_ context: NSManagedObjectContext) {
+            context.perform {
+                isHeld.signal()
+                isOver.wait()
+            }
         }
+        hold(bench.root)
         try await onNewThread { isHeld.wait() }
         async let reset: Void = bench.stack.resetStore()
         while before.parentLink?.isCut == false { await Task.yield() }
