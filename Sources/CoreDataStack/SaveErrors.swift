@@ -22,7 +22,7 @@ final class SaveErrors: Sendable {
     /// - Parameter isFinal: whether no later save will write what this one could not: somebody has to be told, at the latest by a flush.
     func report(_ error: any Error, isFinal: Bool = false) {
         let listeners = state.with { state in
-            if isFinal, state.listeners.isEmpty, state.unheard == nil { state.unheard = Self.withoutObjects(error) }
+            if isFinal, state.listeners.isEmpty, state.unheard == nil { state.unheard = ErrorObjects.removed(from: error) }
             return Array(state.listeners.values)
         }
         for listener in listeners { listener.yield(error) }
@@ -34,19 +34,6 @@ final class SaveErrors: Sendable {
         let objects = (plain.userInfo[NSAffectedObjectsErrorKey] as? [NSManagedObject] ?? []).map { "\($0.objectID)" }
         let cause = plain.domain == NSCocoaErrorDomain ? "\(plain.code), \(plain.localizedDescription)" : "\(error)"
         Logger(label: "CoreDataStack").error("What was saved is not in the store: \(cause) \(objects.joined(separator: ", "))")
-    }
-
-    /// Objects would keep their context alive, and that the stack with its errors.
-    private static func withoutObjects(_ error: any Error) -> any Error {
-        let plain = error as NSError
-        guard plain.domain == NSCocoaErrorDomain else { return error }
-        var userInfo = plain.userInfo
-        for key in [
-            NSValidationObjectErrorKey, NSAffectedObjectsErrorKey, NSPersistentStoreSaveConflictsErrorKey, NSValidationValueErrorKey,
-            CoreDataStack.contextErrorKey,
-        ] { userInfo[key] = nil }
-        userInfo[NSDetailedErrorsKey] = (userInfo[NSDetailedErrorsKey] as? [any Error])?.map(withoutObjects)
-        return CocoaError(CocoaError.Code(rawValue: plain.code), userInfo: userInfo)
     }
 
     /// The first error since this was last called that nobody has listened to.

@@ -11,7 +11,7 @@ struct ReturnedSaveTests {
     // => The third's is in the store; so is the second's, once it is another.
     @Test("a duplicate, and every later save of others arrives", arguments: StackKind.allCases)
     func duplicate(_ kind: StackKind) async throws {
-        let bench = try await uniqueBench(kind)
+        let bench = try await Bench.uniqueTexts(kind)
         let (second, third) = (bench.stack.newChildContext(), bench.stack.newChildContext())
         var errors = bench.stack.saveErrors.makeAsyncIterator()
         let note = try await second.perform {
@@ -48,7 +48,7 @@ struct ReturnedSaveTests {
 
     @Test("with the answer, in every form that waits", arguments: SaveForm.allCases, StackKind.allCases)
     func forms(_ form: SaveForm, _ kind: StackKind) async throws {
-        let bench = try await uniqueBench(kind)
+        let bench = try await Bench.uniqueTexts(kind)
         let worker = bench.stack.newChildContext()
         let note = await worker.perform { Kept(worker.insertNote("same", 2), []) }
         for _ in 0..<2 {
@@ -67,7 +67,7 @@ struct ReturnedSaveTests {
     // * A worker changes, deletes, relates and inserts, and one insertion is a duplicate. It has changed more by the time this comes back.
     @Test("with all its changes, beneath those made since", arguments: StackKind.allCases)
     func whole(_ kind: StackKind) async throws {
-        let bench = try await uniqueBench(kind)
+        let bench = try await Bench.uniqueTexts(kind)
         let main = bench.main
         await main.perform {
             let folder = Folder(context: main)
@@ -108,7 +108,7 @@ struct ReturnedSaveTests {
 
     @Test("to a new context where that one is gone, which the error has", arguments: StackKind.allCases)
     func orphan(_ kind: StackKind) async throws {
-        let bench = try await uniqueBench(kind)
+        let bench = try await Bench.uniqueTexts(kind)
         var errors = bench.stack.saveErrors.makeAsyncIterator()
         do {
             let worker = bench.stack.newChildContext()
@@ -127,7 +127,7 @@ struct ReturnedSaveTests {
     // * Root cannot write for a while: what six workers save waits. Two of them have saved a duplicate, one has built on what one of these saved.
     @Test("and not the saves that were written with it, but for those that build on it")
     func company() async throws {
-        let bench = try await uniqueBench(.file)
+        let bench = try await Bench.uniqueTexts(.file)
         let workers = (0..<6).map { _ in bench.stack.newChildContext() }
         var errors = bench.stack.saveErrors.makeAsyncIterator()
         try await bench.whileRootWrites(true) {
@@ -156,7 +156,7 @@ struct ReturnedSaveTests {
 
     @Test("and a save that comes to nothing beside it is over")
     func nothing() async throws {
-        let bench = try await uniqueBench(.file)
+        let bench = try await Bench.uniqueTexts(.file)
         let (duplicate, first, second) = (bench.stack.newChildContext(), bench.stack.newChildContext(), bench.stack.newChildContext())
         try await bench.main.perform { [main = bench.main] in
             main.insertNote("a")
@@ -175,7 +175,7 @@ struct ReturnedSaveTests {
 
     @Test("and what an observer changes in the layer meanwhile is not lost")
     func observers() async throws {
-        let bench = try await uniqueBench(.file)
+        let bench = try await Bench.uniqueTexts(.file)
         let (root, worker) = (bench.root, bench.stack.newChildContext())
         await root.perform { _ = root.insertNote("root's") }
         await worker.perform { _ = worker.insertNote("same", 2) }
@@ -194,7 +194,7 @@ struct ReturnedSaveTests {
 
     @Test("also main's own, whose other saves and those of workers go on", arguments: StackKind.allCases)
     func main(_ kind: StackKind) async throws {
-        let bench = try await uniqueBench(kind)
+        let bench = try await Bench.uniqueTexts(kind)
         let main = bench.main
         var errors = bench.stack.saveErrors.makeAsyncIterator()
         let note = try await main.perform {
@@ -223,7 +223,7 @@ struct ReturnedSaveTests {
     // => Just the last waits for main.
     @Test("and drafts of main keep nobody's saves from the store", arguments: StackKind.allCases)
     func drafts(_ kind: StackKind) async throws {
-        let bench = try await uniqueBench(kind)
+        let bench = try await Bench.uniqueTexts(kind)
         let main = bench.main
         let draft = await main.perform {
             let folder = Folder(context: main)
@@ -256,7 +256,7 @@ struct ReturnedSaveTests {
 
     @Test("however many there are, and the others' arrive")
     func many() async throws {
-        let bench = try await uniqueBench(.file)
+        let bench = try await Bench.uniqueTexts(.file)
         let workers = (0..<10).map { _ in bench.stack.newChildContext() }
         try await bench.whileRootWrites(true) {
             for round in 0..<30 {
@@ -280,7 +280,7 @@ struct ReturnedSaveTests {
     // => Nothing of what was saved is anywhere any more; what was not saved is, and can be saved.
     @Test("what the world refuses waits, until somebody throws it away", arguments: StackKind.allCases)
     func thrownAway(_ kind: StackKind) async throws {
-        let bench = try await uniqueBench(kind)
+        let bench = try await Bench.uniqueTexts(kind)
         let worker = bench.stack.newChildContext()
         try await bench.sqliteStore.readOnly {
             await worker.perform {
@@ -299,20 +299,18 @@ struct ReturnedSaveTests {
     }
 }
 
-extension ReturnedSaveTests {
-    /// A stack whose texts are unique, under the error policy, with one note in its store.
-    private func uniqueBench(_ kind: StackKind) async throws -> Bench {
+extension Bench {
+    /// Notes of which no two may have the same text; one that says "same" is in the store.
+    static func uniqueTexts(_ kind: StackKind) async throws -> Bench {
         let bench = try await Bench(kind, model: NoteModel.make(uniqueTexts: true))
         bench.root.mergePolicy = NSMergePolicy.error
         await bench.main.perform { [main = bench.main] in _ = main.insertNote("same", 1) }
         try await bench.main.saveToStore()
         return bench
     }
-}
 
-extension Bench {
     /// The store has these notes, main finds the same, and neither main nor root have anything unsaved.
-    fileprivate func expectClean(_ texts: [String: Int64], sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    func expectClean(_ texts: [String: Int64], sourceLocation: SourceLocation = #_sourceLocation) async throws {
         #expect(try stored() == texts, sourceLocation: sourceLocation)
         #expect(try await main.fetchedTexts() == texts, sourceLocation: sourceLocation)
         for context in [main, root] { await context.perform { #expect(!context.hasChanges, sourceLocation: sourceLocation) } }
@@ -321,7 +319,7 @@ extension Bench {
 
 extension CoreDataStack {
     /// Flushes; an error of that code is expected.
-    fileprivate func flush(ignoring code: Int) async throws {
+    func flush(ignoring code: Int) async throws {
         do { try await flush() } catch let error as CocoaError where error.errorCode == code {}
     }
 }

@@ -20,6 +20,7 @@ final class ForwardingTable: Sendable {
     private let hasReplacements = Atomic(false)
     /// Objects under permanent keys whose saves have gone back.
     private let droppedReferences = Lock(Set<RowReference>())
+    let returned = ReturnedReferences()
 
     typealias Forwarding = (temporary: Int64, permanent: RowReference)
 
@@ -82,7 +83,8 @@ final class ForwardingTable: Sendable {
         guard count > max(smallest, limit.load(ordering: .relaxed)) else { return }
         if hasReplacements.load(ordering: .acquiring) { replacements.withLock { $0.update(newest) } }
         let remaining = names.withAll { named in
-            keys.withLock { keys in
+            returned.removeAll { $0.key < 0 && !named.contains($0.key) }
+            return keys.withLock { keys in
                 let kept = keys.forwarding.filter(named.contains)
                 // Where most of them stay, they stay where they are found fastest.
                 if kept.count <= keys.forwarding.count / 2 { keys.forwarding = kept }

@@ -6,7 +6,9 @@ struct GoneObjects {
     var isEmpty: Bool { inserted.isEmpty && undeleted.isEmpty }
 
     mutating func add(_ changes: ChangeSet, _ error: any Error, in context: NSManagedObjectContext) {
-        add(changes.insertedReferences, error, in: context)
+        let inserted = changes.insertedReferences
+        add(inserted, error, in: context)
+        context.identityMap.forwardingTable.returned.add(inserted.map { context.forwarded($0).identity }, ErrorObjects.removed(from: error))
         for reference in changes.deletedReferences { undeleted.insert(context.forwarded(reference).identity) }
     }
 

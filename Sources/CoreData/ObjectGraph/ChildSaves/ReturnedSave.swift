@@ -45,7 +45,7 @@ struct ReturnedSave: Sendable {
 }
 
 /// The objects that an error of Core Data names.
-enum ErrorObjects {
+package enum ErrorObjects {
     static func forEach(in error: any Error, _ body: (NSManagedObject) -> Void) {
         let userInfo = (error as NSError).userInfo
         (userInfo[NSValidationObjectErrorKey] as? NSManagedObject).map(body)
@@ -68,6 +68,19 @@ enum ErrorObjects {
 
     private static func constraintConflicts(_ userInfo: [String: Any]) -> [NSConstraintConflict] {
         userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict] ?? []
+    }
+
+    /// The error without objects, which would keep their context alive, and that its stack.
+    package static func removed(from error: any Error) -> any Error {
+        let plain = error as NSError
+        guard plain.domain == NSCocoaErrorDomain else { return error }
+        var userInfo = plain.userInfo
+        for key in [
+            NSValidationObjectErrorKey, NSAffectedObjectsErrorKey, NSPersistentStoreSaveConflictsErrorKey, NSValidationValueErrorKey,
+            returnedContextErrorKey,
+        ] { userInfo[key] = nil }
+        userInfo[NSDetailedErrorsKey] = (userInfo[NSDetailedErrorsKey] as? [any Error])?.map(removed)
+        return CocoaError(CocoaError.Code(rawValue: plain.code), userInfo: userInfo)
     }
 
     /// The error with other objects for those that it names. An error of the program's own stays as it is.

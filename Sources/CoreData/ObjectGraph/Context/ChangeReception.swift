@@ -80,6 +80,29 @@ extension NSManagedObjectContext {
         )
     }
 
+    /// - Throws: why the save of an object has gone back which changes that a child saves refer to, and which is not here any more.
+    func requireNothingReturned(_ changes: ChangeSet) throws {
+        let returned = identityMap.forwardingTable.returned
+        guard !returned.isEmpty else { return }
+        var met: [RowReference: any Error] = [:]
+        changes.forEachRequirement { reference in
+            let reference = forwarded(reference).identity
+            if let cause = returned[reference] { met[reference] = cause }
+        }
+        for reference in changes.insertedReferences { met[forwarded(reference).identity] = nil }
+        for (reference, cause) in met where try isGone(reference) { throw cause }
+    }
+
+    /// As before, of objects that are changed.
+    func requireNothingReturned(_ updates: [UnsavedUpdate]) throws {
+        let returned = identityMap.forwardingTable.returned
+        guard !returned.isEmpty else { return }
+        for update in updates {
+            let reference = forwarded(update.reference).identity
+            if let cause = returned[reference], try isGone(reference) { throw cause }
+        }
+    }
+
     fileprivate func isGone(_ reference: RowReference) throws -> Bool {
         if let known = registeredObject(for: reference), !known.state.isDisjoint(with: .pending) { return false }
         return try parentSource.row(for: reference) == nil

@@ -180,6 +180,7 @@ final class ParentContext: GraphParent {
         try context.queue.request {
             let receiving = context.receivingContext
             receiving.catchUp()
+            try receiving.requireNothingReturned(updates)
             try receiving.requireUnsaved(updates)
         }
     }
@@ -209,10 +210,12 @@ extension ParentContext {
         if receiving !== context { child?.passNames(to: receiving) }
         let corrections = try context.queue.whileReceiving {
             receiving.catchUp()
+            try receiving.requireNothingReturned(changes)
             // Nobody observes what stands between.
             if receiving !== context { return try receiving.receive(changes) }
             return try receiving.receiveSilently(changes)
         }
+        context.identityMap.forwardingTable.returned.remove(changes.insertedReferences.map { context.forwarded($0).identity })
         keptSave = context.keep(changes, from: child)
         context.tellChildren(of: corrections)
     }

@@ -1,0 +1,154 @@
+import CoreDataStack
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// A folder with a note of which the store refuses the text, saved by one worker; another relates a note to the folder meanwhile.
+@Suite("A save that refers to what has gone back", .timeLimit(.minutes(2)))
+struct ReturnedDependencyTests {
+    // * The other one has found the folder in time, and saves when main and root have nothing of it any more.
+    // => The save throws the reason. The note is unsaved, without a folder, and can be saved.
+    @Test("is refused where that is known by then")
+    func late() async throws {
+        let bench = try await Bench.uniqueTexts(.file)
+        let (author, other) = (bench.stack.newChildContext(), bench.stack.newChildContext())
+        let hasFound = AsyncStream<Void>.makeStream()
+        let isBack = DispatchSemaphore(value: 0)
+        var errors = bench.stack.saveErrors.makeAsyncIterator()
+        try await bench.whileRootWrites(true) {
+            try await author.saveDuplicateInFolder()
+            Thread.detachNewThread {
+                other.performAndWait {
+                    let folder = try? other.fetch(NSFetchRequest<Folder>()).first { $0.name == "of the duplicate" }
+                    hasFound.continuation.finish()
+                    isBack.wait()
+                    other.insertNote("of the other").folder = folder
+                    #expect(folder != nil && cocoaErrorCode { try other.save() } == 133021)
+                }
+            }
+            for await _ in hasFound.stream {}
+        }
+        await cocoaError(133021) { if let error = await errors.next() { throw error } }
+        isBack.signal()
+        await bench.settle()
+        try await other.expectLonely("of the other")
+        try await bench.expectClean(["same": 1])
+        try await other.saveToStore()
+        try await bench.expectClean(["same": 1, "of the other": 0])
+    }
+
+    // * As before, but it edits the folder.
+    // => The save throws the reason, and nothing is saved.
+    @Test("is refused where it changes just that")
+    func edited() async throws {
+        let bench = try await Bench.uniqueTexts(.file)
+        let (author, other) = (bench.stack.newChildContext(), bench.stack.newChildContext())
+        let hasFound = AsyncStream<Void>.makeStream()
+        let isBack = DispatchSemaphore(value: 0)
+        var errors = bench.stack.saveErrors.makeAsyncIterator()
+        try await bench.whileRootWrites(true) {
+            try await author.saveDuplicateInFolder()
+            Thread.detachNewThread {
+                other.performAndWait {
+                    let folder = try? other.fetch(NSFetchRequest<Folder>()).first { $0.name == "of the duplicate" }
+                    hasFound.continuation.finish()
+                    isBack.wait()
+                    folder?.name = "edited"
+                    other.insertNote("of the other")
+                    #expect(folder != nil && cocoaErrorCode { try other.save() } == 133021)
+                }
+            }
+            for await _ in hasFound.stream {}
+        }
+        await cocoaError(133021) { if let error = await errors.next() { throw error } }
+        isBack.signal()
+        await bench.settle()
+        try await other.expectLonely("of the other")
+        try await other.saveToStore()
+        try await bench.expectClean(["same": 1, "of the other": 0])
+    }
+
+    // * The other has saved into main, which begins to save into root, when root gives the folder back.
+    // => The other's save goes back as well.
+    @Test("goes back from a layer that was about to save it")
+    func onTheWay() async throws {
+        let bench = try await Bench.uniqueTexts(.file)
+        let (main, author, other) = (bench.main, bench.stack.newChildContext(), bench.stack.newChildContext())
+        let isHeld = Lock(false)
+        let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextWillSave, object: main, queue: nil) { _ in
+            guard
+                isHeld.withLock({ isHeld in
+                    defer { isHeld = false }; return isHeld
+                })
+            else { return }
+            while main.children.withLock({ $0.saves.returned.isEmpty }) { sched_yield() }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        var errors = bench.stack.saveErrors.makeAsyncIterator()
+        try await bench.whileRootWrites(true) {
+            try await author.saveDuplicateInFolder()
+            await main.perform { isHeld.withLock { $0 = true } }
+            try await other.perform {
+                let folder = try #require(try other.fetch(NSFetchRequest<Folder>()).first { $0.name == "of the duplicate" })
+                other.insertNote("of the other").folder = folder
+                try other.save()
+            }
+        }
+        for _ in 0..<2 { await cocoaError(133021) { if let error = await errors.next() { throw error } } }
+        await bench.settle()
+        try await other.expectLonely("of the other")
+        try await bench.expectClean(["same": 1])
+        try await other.saveToStore()
+        try await bench.expectClean(["same": 1, "of the other": 0])
+    }
+
+    // * The author mends the text and saves again; another relates a note to the folder then.
+    // => All of it is in the store.
+    @Test("stays once that was saved again")
+    func again() async throws {
+        let bench = try await Bench.uniqueTexts(.file)
+        let (author, other) = (bench.stack.newChildContext(), bench.stack.newChildContext())
+        try await author.saveDuplicateInFolder()
+        try await bench.stack.flush(ignoring: 133021)
+        try await bench.whileRootWrites(true) {
+            try await author.perform {
+                for case let note as Note in author.insertedObjects { note.text = "mended" }
+                try author.save()
+            }
+            try await other.perform {
+                let folder = try #require(try other.fetch(NSFetchRequest<Folder>()).first { $0.name == "of the duplicate" })
+                other.insertNote("of the other").folder = folder
+                try other.save()
+            }
+        }
+        try await bench.stack.flush()
+        try await bench.expectClean(["same": 1, "mended": 2, "of the other": 0])
+        let members = try bench.read { context in try context.note("of the other")?.folder?.notes.count }
+        #expect(members == 2)
+    }
+}
+
+extension NSManagedObjectContext {
+    fileprivate func saveDuplicateInFolder() async throws {
+        try await perform { [self] in
+            let note = insertNote("same", 2)
+            note.folder = Folder(context: self)
+            note.folder?.name = "of the duplicate"
+            try save()
+        }
+    }
+
+    /// A new note is all that is unsaved, and it is in no folder.
+    fileprivate func expectLonely(_ text: String) async throws {
+        await perform { [self] in
+            #expect(insertedObjects.compactMap { ($0 as? Note)?.text } == [text] && updatedObjects.isEmpty && deletedObjects.isEmpty)
+            #expect(insertedObjects.allSatisfy { ($0 as? Note)?.folder == nil })
+        }
+    }
+}
+
+private func cocoaErrorCode(_ body: () throws -> Void) -> Int? {
+    do { try body() } catch { return (error as? CocoaError)?.errorCode }
+    return nil
+}
