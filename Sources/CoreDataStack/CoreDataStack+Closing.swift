@@ -34,11 +34,12 @@ extension CoreDataStack {
     /// Waits until everything that was saved is in the store, and closes it. Every fetch and save of the stack's contexts throws
     /// `Error.stackWasClosed` from then on, and objects that have not been read have no values.
     ///
-    /// Unsaved changes are lost with their contexts. Closing twice does nothing; while another closes it, this waits as well.
+    /// Unsaved changes are lost with their contexts. Closing twice does nothing; while another closes it, or a reset is under way, this waits as
+    /// well.
     ///
     /// - Throws: what `flush()` throws; the stack is open then, and works as before.
     public func close() async throws {
-        guard try core.gate.beginClosing() else { return }
+        guard await core.gate.beginClosingOnceOpen() else { return }
         do {
             await core.gate.drain()
             try await flush()
@@ -50,7 +51,7 @@ extension CoreDataStack {
         core.gate.endClosing(isForGood: true)
     }
 
-    /// As `close()`, for code that cannot await.
+    /// As `close()`, for code that cannot await; while a reset is under way it throws `Error.storeWasReset`, and nothing is closed.
     ///
     /// > Concurrency: may be called from any thread, also on the main queue.
     public func closeAndWait() throws {

@@ -19,21 +19,24 @@ final class SaveErrors: Sendable {
         return stream
     }
 
-    /// - Parameter isFinal: whether no later save will write what this one could not: somebody has to be told, at the latest by a flush.
-    func report(_ error: any Error, isFinal: Bool = false) {
+    /// - Parameters:
+    ///   - isFinal: whether no later save will write what this one could not: somebody has to be told, at the latest by a flush.
+    ///   - layer: the context that has these changes itself, where nobody has saved them yet.
+    func report(_ error: any Error, isFinal: Bool = false, ofUnsaved layer: String? = nil) {
         let listeners = state.with { state in
             if isFinal, state.listeners.isEmpty, state.unheard == nil { state.unheard = ErrorObjects.removed(from: error) }
             return Array(state.listeners.values)
         }
         for listener in listeners { listener.yield(error) }
-        if listeners.isEmpty { log(error) }
+        if listeners.isEmpty { log(error, layer) }
     }
 
-    private func log(_ error: any Error) {
+    private func log(_ error: any Error, _ layer: String?) {
         let plain = error as NSError
         let objects = (plain.userInfo[NSAffectedObjectsErrorKey] as? [NSManagedObject] ?? []).map { "\($0.objectID)" }
         let cause = plain.domain == NSCocoaErrorDomain ? "\(plain.code), \(plain.localizedDescription)" : "\(error)"
-        Logger(label: "CoreDataStack").error("What was saved is not in the store: \(cause) \(objects.joined(separator: ", "))")
+        let what = layer.map { "Unsaved changes of \($0) could not be saved along with others', which are in the store:" }
+        Logger(label: "CoreDataStack").error("\(what ?? "What was saved is not in the store:") \(cause) \(objects.joined(separator: ", "))")
     }
 
     /// The first error since this was last called that nobody has listened to.

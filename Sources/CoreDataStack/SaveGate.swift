@@ -9,6 +9,17 @@ final class SaveGate: Sendable {
         var closers = 0
         var isClosedForGood = false
         var whenEmpty: [CheckedContinuation<Void, Never>] = []
+        /// Who waits until it is open again.
+        var whenOpen: [CheckedContinuation<Void, Never>] = []
+
+        /// Whether it is closed for a while.
+        var isShut: Bool { refusal != nil && refusal != .stackWasClosed }
+
+        mutating func takeWaitingForOpening() -> [CheckedContinuation<Void, Never>] {
+            guard !isShut else { return [] }
+            defer { whenOpen = [] }
+            return whenOpen
+        }
     }
     private let state = Guarded(State())
 
@@ -57,6 +68,20 @@ final class SaveGate: Sendable {
         if let earlier { throw earlier }
     }
 
+    /// As `beginClosing()`, after whatever keeps it closed for a while.
+    func beginClosingOnceOpen() async -> Bool {
+        while true {
+            await withCheckedContinuation { continuation in
+                let isShut = state.with { state in
+                    if state.isShut { state.whenOpen.append(continuation) }
+                    return state.isShut
+                }
+                if !isShut { continuation.resume() }
+            }
+            if let isFirst = try? beginClosing() { return isFirst }
+        }
+    }
+
     /// Closes the gate, for good if `endClosing` says so; false where it was closed for good before. Several may be at it: each of them sees to
     /// everything that is under way.
     ///
@@ -82,7 +107,13 @@ final class SaveGate: Sendable {
     }
 
     /// Closes the gate for good, whatever is under way.
-    func closeForGood() { state.with { ($0.refusal, $0.isClosedForGood) = (.stackWasClosed, true) } }
+    func closeForGood() {
+        let waiting = state.with { state in
+            (state.refusal, state.isClosedForGood) = (.stackWasClosed, true)
+            return state.takeWaitingForOpening()
+        }
+        for continuation in waiting { continuation.resume() }
+    }
 
     /// Whether it is closed for good, or will be if nothing fails.
     var isClosing: Bool { state.with { $0.refusal == .stackWasClosed } }
@@ -99,5 +130,11 @@ final class SaveGate: Sendable {
     }
 
     /// Opens the gate, unless it was closed for good meanwhile.
-    func open() { state.with { if !$0.isClosedForGood { $0.refusal = nil } } }
+    func open() {
+        let waiting = state.with { state in
+            if !state.isClosedForGood { state.refusal = nil }
+            return state.takeWaitingForOpening()
+        }
+        for continuation in waiting { continuation.resume() }
+    }
 }

@@ -39,7 +39,7 @@ class StackContext: NSManagedObjectContext, @unchecked Sendable {
         guard hasChanges else { return }
         let failure = try saveOneLayer()
         core.bubble(from: self)
-        if let failure { throw failure }
+        if let failure { core.errors.report(failure, ofUnsaved: name ?? "a layer") }
     }
 
     /// Saves this layer; where data are the reason that it fails, and others have saved into it, one save after the other.

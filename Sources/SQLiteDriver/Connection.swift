@@ -16,6 +16,8 @@ public final class Connection {
     @exclusivity(unchecked) public internal(set) var statementCount = 0
     /// Whether what the connection has read of the file still holds. SQLite sees to that, but for a file that is opened as one that nobody changes.
     public var isCurrent: () -> Bool = { true }
+    /// What of others' commits has been looked at.
+    @exclusivity(unchecked) var knownDataVersion: UInt32?
     /// What the aggregate of `defineSink()` does with a row.
     let rowSink: CallbackContext<RowSink>
     @exclusivity(unchecked) private var cache = RecentlyUsed<String, Statement>(countLimit: 256, costLimit: 16 << 20)

@@ -50,7 +50,7 @@ struct CallbackTests {
             try worker.save()
         }
         let begun = Task { try await bench.stack.resetStore() }
-        await untilClosed(bench)
+        await bench.untilClosed()
         for context in [main, late] {
             await context.perform { _ = context.insertNote("refused") }
             #expect(await answers(form, context, bench, settles: false) == ["storeWasReset"])
@@ -148,8 +148,12 @@ extension CallbackTests {
     }
 
     /// Returns when a reset has begun: it refuses a save that would do nothing.
-    private func untilClosed(_ bench: Bench) async {
-        let probe = bench.stack.newChildContext()
+}
+
+extension Bench {
+    /// Waits until the stack lets no save begin.
+    func untilClosed() async {
+        let probe = stack.newChildContext()
         while await probe.perform({ (try? probe.save()) != nil }) { await Task.yield() }
     }
 }

@@ -136,6 +136,47 @@ struct ClosingTests {
         while try groups(folder.store) < 20 {}
     }
 
+    // * Another process keeps the store from being written.
+    @Test("a second close waits for what the first is writing")
+    func twice() async throws {
+        let bench = try await Bench(.file)
+        let lock = try ForeignLock(bench.url)
+        try await bench.main.perform { [main = bench.main] in
+            main.insertNote("late")
+            try main.save()
+        }
+        let first = Task.detached { [stack = bench.stack] in try await stack.close() }
+        await bench.untilClosed()
+        let second = Task.detached { [stack = bench.stack, url = bench.url] in
+            try await stack.close()
+            return try Connection(path: url.path, mode: .readWrite).rows("SELECT ZTEXT FROM ZNOTE")
+        }
+        for _ in 0..<100 { await Task.yield() }
+        try lock.release()
+        #expect(try await second.value == [[.text("late")]])
+        try await first.value
+    }
+
+    @Test("a close waits for a reset under way, and closes what that has left")
+    func duringReset() async throws {
+        let bench = try await Bench(.file)
+        try await bench.main.perform { [main = bench.main] in
+            main.insertNote("old")
+            try main.save()
+        }
+        try await bench.stack.flush()
+        let lock = try ForeignLock(bench.url)
+        let reset = Task.detached { [stack = bench.stack] in try await stack.resetStore() }
+        await bench.untilClosed()
+        let close = Task.detached { [stack = bench.stack] in try await stack.close() }
+        for _ in 0..<100 { await Task.yield() }
+        try lock.release()
+        try await close.value
+        try await reset.value
+        await #expect(throws: CoreDataStack.Error.stackWasClosed) { try await bench.main.fetchedTexts() }
+        #expect(try Connection(path: bench.url.path, mode: .readWrite).rows("SELECT ZTEXT FROM ZNOTE").isEmpty)
+    }
+
     // * A worker waits for the store: its changes are in root, and root is busy before it can write them. The store is reset meanwhile.
     // => The reset waits for that save: nothing of it is in the new store.
     @Test("a reset does not pass a save between two layers", arguments: StackKind.allCases)

@@ -54,6 +54,34 @@ struct ReplacedStoreTests {
         #expect(try home.sql("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'") == "3")
     }
 
+    // * A context that only reads, and one that is new.
+    // => Nobody is given strangers' rows for the store's, nor a mixture; what has been read stays as it is.
+    @Test("is not read for the old one", arguments: StoreKind.allCases, Deed.allCases)
+    func readers(kind: StoreKind, deed: Deed) throws {
+        let home = try StoreHome(kind)
+        let stack = try Stack(home.url())
+        let context = stack.newContext()
+        let tags = ["a", "b"].map { label in
+            let tag = Tag(context: context)
+            tag.label = label
+            return tag
+        }
+        try context.save()
+        try deed.run(home)
+        for _ in 0..<2 {
+            for reader in [context, stack.newContext()] {
+                let error = cocoaError(134070) { _ = try reader.fetch(NSFetchRequest<Tag>()) }
+                #expect(error?.localizedDescription.contains("emptied or replaced") == true)
+                cocoaError(134070) { _ = try reader.count(for: NSFetchRequest<Tag>()) }
+            }
+        }
+        #expect(tags.map(\.label) == ["a", "b"])
+        let store = try #require(stack.coordinator.persistentStores.first)
+        try stack.coordinator.remove(store)
+        try stack.add(home.url())
+        #expect(try stack.newContext().fetch(NSFetchRequest<Tag>()).compactMap(\.label).sorted() == ["x", "y", "z"])
+    }
+
     @Test("keys that were reserved before it was emptied are not written into it", arguments: StoreKind.allCases)
     func reservedKeys(kind: StoreKind) throws {
         let home = try StoreHome(kind)

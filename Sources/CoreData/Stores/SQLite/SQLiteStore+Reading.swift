@@ -61,7 +61,7 @@ extension SQLiteStore {
         _ body: (Statement, Connection) throws -> Result
     ) throws -> Result {
         try reporting("fetch") {
-            try pool.read { connection in
+            try reading { connection in
                 try connection.withCached(sql) { statement in
                     try statement.bind(plan.parameters)
                     SQLLog.note("parameters: \(plan.parameters)", level: 3)
@@ -98,7 +98,7 @@ extension SQLiteStore {
     func row(for reference: RowReference) throws -> Row? {
         let entity = model.entitiesInIndexOrder[Int(reference.entity)]
         if let row = cache.row(root: entity.rootEntity.index, key: reference.key) { return row }
-        return try reporting("read a row") { try pool.read { try readRow(reference.key, entity, $0) } }
+        return try reporting("read a row") { try reading { try readRow(reference.key, entity, $0) } }
     }
 
     /// The rows of many keys below one root entity, read with one statement.
@@ -144,7 +144,7 @@ extension SQLiteStore {
     func relatedRows(_ relationship: NSRelationshipDescription, owners: [Int64]) throws -> [RelatedRow] {
         guard !owners.isEmpty, let plan = relationshipPlan(relationship) else { return [] }
         return try reporting("read a relationship") {
-            try pool.read { connection in
+            try reading { connection in
                 var rows: [RelatedRow] = []
                 for start in stride(from: 0, to: owners.count, by: RelationshipPlan.ownersPerStatement) {
                     let slice = owners[start..<min(start + RelationshipPlan.ownersPerStatement, owners.count)]

@@ -25,12 +25,27 @@ extension SQLiteStore {
     func requireSameStore(_ connection: Connection) throws {
         try changesByOthers.look(connection) {
             orderMarks.forget()
-            guard try StoreMetadata.uuid(in: connection) != uuid else { return }
-            throw CocoaError.coreData(
-                .persistentStoreOperation,
-                "The store at \(url?.path ?? "?") was emptied or replaced by others while it was open: remove it from the coordinator, and add it anew.",
-                userInfo: [NSAffectedStoresErrorKey: [self]]
-            )
+            try requireSameUUID(connection)
         }
+    }
+
+    /// Runs `body` with a connection that reads, and sees whether what was read is still the store's.
+    ///
+    /// - Throws: what `body` throws; as `requireSameStore(_:)`.
+    func reading<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+        try pool.read { connection in
+            let result = try body(connection)
+            try connection.ifOthersHaveWritten { try requireSameUUID(connection) }
+            return result
+        }
+    }
+
+    private func requireSameUUID(_ connection: Connection) throws {
+        guard try StoreMetadata.uuid(in: connection) != uuid else { return }
+        throw CocoaError.coreData(
+            .persistentStoreOperation,
+            "The store at \(url?.path ?? "?") was emptied or replaced by others while it was open: remove it from the coordinator, and add it anew.",
+            userInfo: [NSAffectedStoresErrorKey: [self]]
+        )
     }
 }
