@@ -20,6 +20,7 @@ struct SavedReferences: Sendable {
     func corrected(by corrections: SavedReferences) -> SavedReferences {
         var all = self
         all.updated += corrections.updated
+        all.deleted += corrections.deleted
         all.replaced += corrections.replaced
         all.areCorrections = areCorrections || !corrections.isEmpty
         return all

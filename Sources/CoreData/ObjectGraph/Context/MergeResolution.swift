@@ -87,7 +87,11 @@ extension NSManagedObjectContext {
         for conflict in outdated { layOverCurrentRow(conflict) }
         let isWhole = policy.mergeType == .overwriteMergePolicyType
         try RowReturn(of: outdated.filter { isWhole || $0.currentRow == nil }.map(\.sourceObject), in: self).run()
-        if hasHadChildren { noteCorrections(corrections(outdated.map(\.sourceObject))) }
+        if hasHadChildren {
+            // What referred to a row that is gone does not any more: the children are told of that too.
+            propagateDeletes()
+            noteCorrections(corrections(outdated.map(\.sourceObject)))
+        }
         processPendingChanges()
     }
 
@@ -104,7 +108,12 @@ extension NSManagedObjectContext {
     /// What the policy has changed, since the event began.
     private func corrections(_ objects: [NSManagedObject]) -> SavedReferences {
         let touched = tracker.touched.lazy.filter { !$0.state.contains(.detached) }
-        return SavedReferences(updated: objects.map(\.rowReference) + touched.map(\.rowReference))
+        // What goes with a row that others have deleted: no store has told the children.
+        let deleted = touched.filter { $0.state.contains(.deleted) && !$0.state.contains(.rowGone) }
+        return SavedReferences(
+            updated: objects.map(\.rowReference) + touched.filter { !$0.state.contains(.deleted) }.map(\.rowReference),
+            deleted: deleted.map(\.rowReference)
+        )
     }
 
     /// A policy of the user's own has set what it wants on the object: that goes on top of the current row.

@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("What is not in the store is in no layer either", .timeLimit(.minutes(5)))
+@MainActor struct GhostTests {
+    /// How the lowest layer relates something to an object that is gone, and whether a layer shows it.
+    private struct Relation {
+        let gone: NSManagedObject
+        let make: () -> Void
+        let isMade: () -> Bool
+    }
+
+    // * Three layers; the topmost lets the store win. The middle one deletes something, and saves it into the store; the lowest one, which has not
+    //   heard of it, relates something to it.
+    @Test("after one relates something to what another has deleted", arguments: ["books", "tags", "boss", "desk"])
+    func related(toDeleted name: String) async throws {
+        let layers = try QueuedLayers()
+        let (book, tag, author, person, boss, desk) = (
+            Book(context: layers.root), Tag(context: layers.root), Author(context: layers.root), Person(context: layers.root),
+            Person(context: layers.root), Desk(context: layers.root)
+        )
+        book.title = "b"
+        try layers.root.save()
+        func relation(in context: NSManagedObjectContext) -> Relation {
+            let (book, tag, author) = (context.own(book), context.own(tag), context.own(author))
+            let (person, boss, desk) = (context.own(person), context.own(boss), context.own(desk))
+            _ = (book.author, author.books, book.tags, tag.books, person.boss, boss.reports, person.desk, desk.owner)
+            return switch name {
+            case "books":
+                Relation(gone: book) {
+                    author.books.insert(book)
+                } isMade: {
+                    !author.books.isEmpty
+                }
+            case "tags":
+                Relation(gone: book) {
+                    tag.books.insert(book)
+                } isMade: {
+                    !tag.books.isEmpty
+                }
+            case "desk":
+                Relation(gone: desk) {
+                    person.desk = desk
+                } isMade: {
+                    person.desk != nil
+                }
+            default:
+                Relation(gone: boss) {
+                    person.boss = boss
+                } isMade: {
+                    person.boss != nil
+                }
+            }
+        }
+        let (above, below) = (relation(in: layers.middle), relation(in: layers.lowest))
+        layers.middle.delete(above.gone)
+        try layers.middle.save()
+        try layers.root.save()
+        below.make()
+        try await layers.saveAll()
+        #expect(!above.isMade())
+        #expect(!below.isMade())
+        for layer in layers.all { #expect(!layer.hasChanges) }
+        let counts = "SELECT COUNT(*) FROM Z_1TAGS; SELECT COUNT(ZAUTHOR) FROM ZBOOK; SELECT COUNT(ZBOSS) + COUNT(ZDESK) FROM ZPERSON"
+        #expect(try layers.library.sql(counts) == "0\n0\n0")
+    }
+
+    // * As before, and what refers to it goes with it.
+    @Test("after a delete rule of what another has deleted takes along what one relates to it")
+    func cascaded() async throws {
+        let layers = try QueuedLayers()
+        let (book, author) = (Book(context: layers.root), Author(context: layers.root))
+        book.title = "b"
+        try layers.root.save()
+        let (aboveBook, aboveAuthor) = (layers.middle.own(book), layers.middle.own(author))
+        let (belowBook, belowAuthor) = (layers.lowest.own(book), layers.lowest.own(author))
+        _ = (aboveBook.author, belowBook.author, belowAuthor.books)
+        layers.middle.delete(aboveAuthor)
+        try layers.middle.save()
+        try layers.root.save()
+        belowBook.author = belowAuthor
+        try await layers.saveAll()
+        try await layers.saveAll()
+        #expect(try layers.library.sql("SELECT COUNT(*) FROM ZBOOK") == "0")
+        for context in layers.all {
+            #expect(try context.all(Book.self).isEmpty && !context.hasChanges)
+        }
+        #expect(aboveBook.managedObjectContext == nil && belowBook.managedObjectContext == nil)
+    }
+}
+
+/// Three layers on a library, the lower two of which have queues, so that they hear of what happens above.
+@MainActor private struct QueuedLayers {
+    let library: Library
+    let root: NSManagedObjectContext
+    let middle: NSManagedObjectContext
+    let lowest: NSManagedObjectContext
+
+    init() throws {
+        library = try Library()
+        root = library.context
+        root.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+        middle = Layers.child(of: root, "middle", .mainQueueConcurrencyType)
+        lowest = Layers.child(of: middle, "lowest", .mainQueueConcurrencyType)
+    }
+
+    var all: [NSManagedObjectContext] { [lowest, middle, root] }
+
+    /// Saves from the lowest layer to the file, until all have heard of all.
+    func saveAll() async throws {
+        for layer in all { try layer.save() }
+        for layer in [middle, lowest, middle, lowest] { await layer.perform(schedule: .enqueued) {} }
+    }
+}
