@@ -120,6 +120,13 @@ final class ForwardingTable: Sendable {
         noteDroppedInsertions()
     }
 
+    /// As `noteDropped(_:)`, with the reason, for whoever refers to them before he hears of it.
+    func noteReturned(_ references: [RowReference], _ cause: any Error) {
+        guard returned.add(references, cause) else { return }
+        names.withAll { named in returned.removeAll { $0.key < 0 && !named.contains($0.key) } }
+        names.askAnew()
+    }
+
     /// Whether nobody else may have the object: it has a temporary key, or its save has once gone back.
     func mayBeDropped(_ reference: RowReference) -> Bool {
         reference.key < 0 || (hasDroppedInsertions && droppedReferences.withLock { $0.contains(reference) })

@@ -4,35 +4,50 @@ import Synchronization
 ///
 /// A context that has seen such an object may refer to it before it hears of that: what it saves then cannot be saved either.
 final class ReturnedReferences: Sendable {
-    private let causes = Lock<[RowReference: any Error]>([:])
+    private struct State {
+        var causes: [RowReference: any Error] = [:]
+        /// From how many on it is worth looking for some that nobody names.
+        var limit = ReturnedReferences.smallestLimit
+    }
+    private static let smallestLimit = 4096
+
+    private let state = Lock(State())
     private let hasAny = Atomic(false)
 
-    func add(_ references: [RowReference], _ cause: any Error) {
-        guard !references.isEmpty else { return }
-        causes.withLock { for reference in references { $0[reference] = cause } }
-        hasAny.store(true, ordering: .releasing)
+    /// - Returns: whether there are so many that it is worth forgetting some.
+    func add(_ references: [RowReference], _ cause: any Error) -> Bool {
+        guard !references.isEmpty else { return false }
+        return change { state in
+            for reference in references { state.causes[reference] = cause }
+            return state.causes.count > state.limit
+        }
     }
 
     /// They are saved again.
     func remove(_ references: @autoclosure () -> [RowReference]) {
         guard !isEmpty else { return }
-        causes.withLock { causes in
-            for reference in references() { causes[reference] = nil }
-            hasAny.store(!causes.isEmpty, ordering: .releasing)
-        }
+        change { state in for reference in references() { state.causes[reference] = nil } }
     }
-
-    var isEmpty: Bool { !hasAny.load(ordering: .acquiring) }
-
-    /// Why the save of an object has gone back.
-    subscript(_ reference: RowReference) -> (any Error)? { causes.withLock { $0[reference] } }
 
     /// Forgets those of which nobody can speak any more.
     func removeAll(where isForgotten: (RowReference) -> Bool) {
         guard !isEmpty else { return }
-        causes.withLock { causes in
-            causes = causes.filter { !isForgotten($0.key) }
-            hasAny.store(!causes.isEmpty, ordering: .releasing)
+        change { state in
+            state.causes = state.causes.filter { !isForgotten($0.key) }
+            state.limit = max(Self.smallestLimit, 2 * state.causes.count)
         }
     }
+
+    private func change<Result>(_ body: (inout State) -> Result) -> Result {
+        state.withLock { state in
+            defer { hasAny.store(!state.causes.isEmpty, ordering: .releasing) }
+            return body(&state)
+        }
+    }
+
+    var isEmpty: Bool { !hasAny.load(ordering: .acquiring) }
+    var count: Int { state.withLock(\.causes.count) }
+
+    /// Why the save of an object has gone back.
+    subscript(_ reference: RowReference) -> (any Error)? { state.withLock { $0.causes[reference] } }
 }

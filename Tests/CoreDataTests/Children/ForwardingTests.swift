@@ -79,6 +79,20 @@ struct ForwardingTests {
         #expect(book.title == "T" && !book.objectID.isTemporaryID && layers.worker.object(with: id) === book)
         #expect(try layers.worker.all(Book.self) == [book])
     }
+
+    @Test("forgets which saves have gone back, of objects that nobody names any more; of others it does not")
+    func returned() {
+        let table = ForwardingTable()
+        let holder = table.names.join()
+        table.names.add(-10...(-1), to: holder)
+        for round in Int64(0)..<20 {
+            table.noteReturned((1...1000).map { RowReference(key: -1000 * round - $0, entity: 0, store: 0) }, CocoaError(.userCancelled))
+        }
+        #expect(table.returned.count <= 4096 + 1000)
+        #expect(table.returned[RowReference(key: -10, entity: 0, store: 0)] != nil)
+        table.returned.remove([RowReference(key: -10, entity: 0, store: 0)])
+        #expect(table.returned[RowReference(key: -10, entity: 0, store: 0)] == nil)
+    }
 }
 
 @Suite("Ranges of keys")

@@ -75,11 +75,23 @@ struct ReplacedStoreTests {
                 cocoaError(134070) { _ = try reader.count(for: NSFetchRequest<Tag>()) }
             }
         }
+        // What a stranger has under the key of an old one, or a new key, one by one.
+        let ids = tags.map(\.objectID) + [try #require(stack.coordinator.managedObjectID(forURIRepresentation: uri(3, of: tags[0])))]
+        for _ in 0..<2 {
+            for id in ids { cocoaError(134070) { _ = try stack.newContext().existingObject(with: id) } }
+        }
         #expect(tags.map(\.label) == ["a", "b"])
+        context.refreshAllObjects()
+        _ = try? context.fetch(NSFetchRequest<Tag>())
+        #expect(tags.allSatisfy { $0.label == nil })
         let store = try #require(stack.coordinator.persistentStores.first)
         try stack.coordinator.remove(store)
         try stack.add(home.url())
         #expect(try stack.newContext().fetch(NSFetchRequest<Tag>()).compactMap(\.label).sorted() == ["x", "y", "z"])
+    }
+
+    private func uri(_ key: Int, of object: NSManagedObject) -> URL {
+        object.objectID.uriRepresentation().deletingLastPathComponent().appendingPathComponent("p\(key)")
     }
 
     @Test("keys that were reserved before it was emptied are not written into it", arguments: StoreKind.allCases)

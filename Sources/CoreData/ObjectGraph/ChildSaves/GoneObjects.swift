@@ -8,7 +8,7 @@ struct GoneObjects {
     mutating func add(_ changes: ChangeSet, _ error: any Error, in context: NSManagedObjectContext) {
         let inserted = changes.insertedReferences
         add(inserted, error, in: context)
-        context.identityMap.forwardingTable.returned.add(inserted.map { context.forwarded($0).identity }, ErrorObjects.removed(from: error))
+        context.identityMap.forwardingTable.noteReturned(inserted.map { context.forwarded($0).identity }, ErrorObjects.removed(from: error))
         for reference in changes.deletedReferences { undeleted.insert(context.forwarded(reference).identity) }
     }
 

@@ -35,8 +35,12 @@ extension SQLiteStore {
     /// Gives the rows as they are read.
     private func read(_ plan: FetchPlan, _ body: (RowRun) throws -> Void) throws {
         try withoutActuallyEscaping(body) { body in
-            let reader = RowReader(plan.columns, store: self, body)
             try read(plan.sinkSQL ?? plan.sql, plan) { statement, connection in
+                let reader = RowReader(plan.columns, store: self) { run in
+                    // Before objects get strangers' rows.
+                    try self.requireNoStrangers(connection)
+                    try body(run)
+                }
                 if plan.sinkSQL == nil { try reader.read(statement) } else { try reader.sink(statement, connection) }
             }
         }

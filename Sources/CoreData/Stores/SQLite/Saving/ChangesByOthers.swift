@@ -35,13 +35,20 @@ extension SQLiteStore {
     func reading<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         try pool.read { connection in
             let result = try body(connection)
-            try connection.ifOthersHaveWritten { try requireSameUUID(connection) }
+            try requireNoStrangers(connection)
             return result
         }
     }
 
+    /// Sees whether what the latest statement reads is the store's. Cheap where nobody has written since.
+    func requireNoStrangers(_ connection: Connection) throws {
+        try connection.ifOthersHaveWritten { try requireSameUUID(connection) }
+    }
+
     private func requireSameUUID(_ connection: Connection) throws {
         guard try StoreMetadata.uuid(in: connection) != uuid else { return }
+        // Some of it may be strangers' by now.
+        cache.forgetAll()
         throw CocoaError.coreData(
             .persistentStoreOperation,
             "The store at \(url?.path ?? "?") was emptied or replaced by others while it was open: remove it from the coordinator, and add it anew.",
