@@ -36,7 +36,8 @@ class StackContext: NSManagedObjectContext, @unchecked Sendable {
     /// The next step of a save below, which nobody waits for.
     func saveBubbling() throws {
         endChildSavesOfNothing()
-        guard hasChanges else { return }
+        // A flush may have taken it already: what main has of its own, nobody has saved.
+        guard self === core.main ? hasChildSaves : hasChanges else { return }
         let failure = try saveOneLayer()
         core.bubble(from: self)
         if let failure { core.errors.report(failure, ofUnsaved: name ?? "a layer") }

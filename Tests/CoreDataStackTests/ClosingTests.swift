@@ -136,6 +136,26 @@ struct ClosingTests {
         while try groups(folder.store) < 20 {}
     }
 
+    // * A worker has saved, and a flush has written it before main has had its turn.
+    @Test("what main changes after a flush is not saved along with what the flush has written")
+    func draft() async throws {
+        let bench = try await Bench(.file)
+        let worker = bench.stack.newChildContext()
+        try await onNewThread { [main = bench.main, stack = bench.stack] in
+            try main.performAndWait {
+                try worker.performAndWait {
+                    worker.insertNote("saved")
+                    try worker.save()
+                }
+                try stack.flushAndWait()
+                _ = main.insertNote("draft")
+            }
+        }
+        await bench.settle()
+        #expect(try bench.stored() == ["saved": 0])
+        await bench.main.perform { [main = bench.main] in #expect(main.insertedObjects.count == 1) }
+    }
+
     // * Another process keeps the store from being written.
     @Test("a second close waits for what the first is writing")
     func twice() async throws {

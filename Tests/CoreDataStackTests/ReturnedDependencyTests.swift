@@ -103,6 +103,64 @@ struct ReturnedDependencyTests {
         try await bench.expectClean(["same": 1, "of the other": 0])
     }
 
+    // * The author goes on with what he has saved, and saves that too, before the first save is refused.
+    // => All of it is unsaved again, and can be saved once it is mended.
+    @Test("comes back with it, as one", arguments: ["changed", "related", "both"])
+    func goneOn(_ how: String) async throws {
+        let bench = try await Bench.uniqueTexts(.file)
+        let worker = bench.stack.newChildContext()
+        try await bench.whileRootWrites(true) {
+            try await worker.perform {
+                let note = worker.insertNote("same", 2)
+                try worker.save()
+                if how != "related" { note.number = 9 }
+                if how != "changed" {
+                    note.folder = Folder(context: worker)
+                    note.folder?.name = "later"
+                }
+                try worker.save()
+            }
+        }
+        try await bench.stack.flush(ignoring: 133021)
+        try await bench.expectClean(["same": 1])
+        await worker.perform {
+            let notes = worker.insertedObjects.compactMap { $0 as? Note }
+            #expect(notes.map(\.text) == ["same"] && notes.first?.number == (how == "related" ? 2 : 9))
+            #expect(notes.first?.folder?.name == (how == "changed" ? nil : "later"))
+            notes.first?.text = "mended"
+        }
+        try await worker.saveToStore()
+        try await bench.expectClean(["same": 1, "mended": how == "related" ? 2 : 9])
+        let folder = try bench.read { context in try context.note("mended")?.folder?.name }
+        #expect(folder == (how == "changed" ? nil : "later"))
+    }
+
+    // * Who observes a save saves the same context, in a form that waits for the store too.
+    @Test("is told to whoever waits for it, though an observer saves again meanwhile")
+    func observer() async throws {
+        let bench = try await Bench.uniqueTexts(.file)
+        let worker = bench.stack.newChildContext()
+        let isFirst = Lock(true)
+        let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: worker, queue: nil) { _ in
+            guard
+                isFirst.withLock({ isFirst in
+                    defer { isFirst = false }; return isFirst
+                })
+            else { return }
+            worker.insertNote("log")
+            try? worker.saveContextToStoreAndWait()
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try await onNewThread {
+            worker.performAndWait {
+                worker.insertNote("same", 2)
+                #expect(cocoaErrorCode { try worker.saveContextToStoreAndWait() } == 133021)
+                #expect(worker.insertedObjects.count == 1)
+            }
+        }
+        try await bench.expectClean(["same": 1, "log": 0])
+    }
+
     // * The author mends the text and saves again; another relates a note to the folder then.
     // => All of it is in the store.
     @Test("stays once that was saved again")

@@ -89,6 +89,29 @@ import Testing
         }
         #expect(aboveBook.managedObjectContext == nil && belowBook.managedObjectContext == nil)
     }
+
+    // * Two siblings have read what the middle layer has inserted. One changes a property and saves up to the file; then the other changes another.
+    // => Both survive, in all layers.
+    @Test("after siblings change different properties of what the middle layer has inserted", arguments: ["inserted", "fetched"])
+    func siblings(_ origin: String) async throws {
+        let layers = try QueuedLayers()
+        let other = Layers.child(of: layers.middle, "other", .mainQueueConcurrencyType)
+        let book = Book(context: origin == "inserted" ? layers.middle : layers.root)
+        (book.title, book.pages) = ("t", 1)
+        try await layers.saveAll()
+        let held = layers.middle.own(book)
+        let (first, second) = (layers.lowest.own(book), other.own(book))
+        #expect(held.pages == 1 && first.pages == 1 && second.pages == 1)
+        first.pages = 5
+        try await layers.saveAll()
+        second.title = "new"
+        try other.save()
+        #expect(held.pages == 5 && held.title == "new")
+        try await layers.saveAll()
+        held.pages += 1
+        try await layers.saveAll()
+        #expect(try layers.library.sql("SELECT ZPAGES || ZTITLE FROM ZBOOK") == "6new")
+    }
 }
 
 /// Three layers on a library, the lower two of which have queues, so that they hear of what happens above.

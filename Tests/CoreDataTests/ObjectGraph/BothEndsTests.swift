@@ -53,6 +53,33 @@ struct BothEndsTests {
         #expect(reader.own(person).reports == [reader.own(report)] && reader.own(person).desk === reader.own(desk))
     }
 
+    // * A delete has been carried along relationships; a rival has changed the object meanwhile, and the policy lets the store win.
+    // => The object stays, with all that led to it; a later delete of its owner finds it.
+    @Test(
+        "after a policy gives up a delete",
+        arguments: [NSMergePolicyType.rollbackMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType],
+        [false, true]
+    )
+    func givenUp(policy: NSMergePolicyType, isFarOff: Bool) throws {
+        let (author, book, tag) = (Author(context: context), Book(context: context), Tag(context: context))
+        (book.title, book.author, book.tags) = ("b", author, [tag])
+        try context.save()
+        #expect(author.books == [book] && tag.books == [book])
+        context.delete(book)
+        context.processPendingChanges()
+        let rival = try rival(isFarOff: isFarOff)
+        rival.own(book).pages = 7
+        try rival.save()
+        context.mergePolicy = NSMergePolicy(merge: policy)
+        try context.save()
+        #expect(!book.isDeleted && book.pages == 7 && book.author === author && author.books == [book])
+        #expect(book.tags == [tag] && tag.books == [book] && !context.hasChanges)
+        #expect(try library.sql("SELECT COUNT(*) FROM Z_1TAGS") == "1")
+        context.delete(author)
+        try context.save()
+        #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK; SELECT COUNT(*) FROM Z_1TAGS") == "0\n0")
+    }
+
     @Test("after a delete is taken back whose partner has found another, or is deleted, meanwhile")
     func takenBackTooLate() throws {
         let (person, desk, other) = (Person(context: context), Desk(context: context), Person(context: context))

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteDriver
 import Testing
 
 @testable import CoreData
@@ -88,6 +89,37 @@ struct ReplacedStoreTests {
         try stack.coordinator.remove(store)
         try stack.add(home.url())
         #expect(try stack.newContext().fetch(NSFetchRequest<Tag>()).compactMap(\.label).sorted() == ["x", "y", "z"])
+    }
+
+    // * Another version of the program has brought the file to its model, as a migration does: the identifier stays.
+    // => Nothing is written that it could not read; tables that somebody has added disturb nobody.
+    @Test("is not used any more once it is of another model, whose numbers and columns mean something else")
+    func migrated() throws {
+        let home = try StoreHome(.file)
+        let stack = try Stack(home.url())
+        let context = stack.newContext()
+        let tag = Tag(context: context)
+        tag.label = "a"
+        try context.save()
+        _ = try home.sql("CREATE TABLE strangers (x); ALTER TABLE ZTAG ADD COLUMN strange")
+        #expect(try context.count(for: NSFetchRequest<Tag>()) == 1)
+        tag.label = "b"
+        try context.save()
+        let connection = try Connection(path: home.url().path, mode: .readWrite)
+        var metadata = try #require(try StoreMetadata.read(from: connection))
+        var hashes = metadata.versionHashes
+        hashes["Tag"] = Data(repeating: 7, count: 32)
+        metadata.values[NSStoreModelVersionHashesKey] = hashes
+        try metadata.write(to: connection)
+        try connection.execute("ALTER TABLE ZTAG ADD COLUMN ZNEW VARCHAR")
+        tag.label = "c"
+        for _ in 0..<2 {
+            let error = cocoaError(134070) { try context.save() }
+            #expect(error?.localizedDescription.contains("migrated") == true)
+            cocoaError(134070) { _ = try stack.newContext().fetch(NSFetchRequest<Tag>()) }
+        }
+        #expect(tag.label == "c" && tag.isUpdated)
+        #expect(try home.sql("SELECT ZLABEL FROM ZTAG") == "b")
     }
 
     private func uri(_ key: Int, of object: NSManagedObject) -> URL {

@@ -201,18 +201,22 @@ extension NSManagedObjectContext {
     ///
     /// - Returns: what was saved, as far as the parent keeps it.
     package func noteSaves<Result>(_ save: () throws -> Result) throws -> (result: Result, saves: [ChildSave]) {
-        children.withLock { $0.saves.noted = [] }
+        // An observer of the save may save as well.
+        let outer = children.withLock { links in
+            defer { links.saves.noted = [] }
+            return links.saves.noted
+        }
         do {
-            return (try save(), takeNotedSaves())
+            return (try save(), takeNotedSaves(outer))
         } catch {
-            for save in takeNotedSaves() { save.beAwaited(false) }
+            for save in takeNotedSaves(outer) { save.beAwaited(false) }
             throw error
         }
     }
 
-    private func takeNotedSaves() -> [ChildSave] {
+    private func takeNotedSaves(_ outer: [ChildSave]?) -> [ChildSave] {
         children.withLock { links in
-            defer { links.saves.noted = nil }
+            defer { links.saves.noted = outer }
             return links.saves.noted ?? []
         }
     }

@@ -18,7 +18,8 @@ extension ChangeReception {
         } else if object.state.contains(.rowless) || (object.state.contains(.fault) && !isPending) {
             return takeNewestRow(object, base, slots)
         } else if !isPending {
-            if let newest = context.parentSource.cachedRow(for: object.rowReference), newest.version == 0 { context.adopt(newest, object) }
+            // A row that has left this context says no version: a context above may have merged it into one of its own.
+            if let newest = newestRow(object), newest.version == 0 || object.currentRow.version == 0 { context.adopt(newest, object) }
             takeNewer(base, object)
         }
         return nil
@@ -99,10 +100,11 @@ extension ChangeReception {
         }
     }
 
-    /// Whether the context has no values of its own of an object that is in a store.
+    /// Whether the context has no values of its own of an object that is in a store, or none of which it could tell how new they are.
     private func isUnknown(_ reference: RowReference) -> Bool {
         guard reference.key > 0 else { return false }
-        return context.registeredObject(for: reference)?.state.contains(.rowless) ?? true
+        guard let object = context.registeredObject(for: reference) else { return true }
+        return object.state.contains(.rowless) || (object.state.isDisjoint(with: .pending) && object.currentRow.version == 0)
     }
 
     private func newestRow(_ object: NSManagedObject) -> Row? {

@@ -58,7 +58,9 @@ struct ChangeReception {
                 updates.append(UnsavedUpdate(reference: reference(update.key, group), baseVersion: update.base?.version ?? 0))
             }
         }
-        try context.requireUnsaved(updates)
+        guard !updates.isEmpty else { return }
+        let inserted = Set(changes.insertedReferences.map { context.forwarded($0).identity })
+        try context.requireUnsaved(updates.filter { !inserted.contains($0.reference.identity) })
     }
 }
 

@@ -49,10 +49,18 @@ struct MergeResolution {
 
     /// The object is deleted here and was changed by others: the delete stands, or it is taken back.
     private func resolveDeletion(_ current: Row, _ context: NSManagedObjectContext) {
+        let isGivenUp = !objectWins && object.state.contains(.propagated)
+        let relationships = RelationshipReturn(of: object, hasRow: true)
         if !objectWins { context.tracker.forget(object) }
+        if isGivenUp {
+            object.state.remove(.propagated)
+            // Before what is known of them is brought up to date.
+            relationships.takeBackMembers()
+        }
         context.update(object, to: current, keeping: SlotMask(), .mergePolicy)
         // What others have put into its relationships meanwhile: its delete rules have not seen that.
         if objectWins { context.propagateAgain(object) }
+        if isGivenUp { relationships.returnToTargets() }
     }
 }
 

@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
         let (hasRow, wasPropagated) = (hasRow(object), object.state.contains(.propagated))
         tracker.noteReturn(of: object)
         if !hasRow { resurrect(object) }
-        if wasPropagated { RelationshipReturn(of: object).run() }
+        if wasPropagated { RelationshipReturn(of: object, hasRow: hasRow).run() }
     }
 
     /// Whether a deleted object still has its row, which others may have deleted too.

@@ -2,12 +2,23 @@
 /// somebody has given him another partner since, or has deleted him.
 struct RelationshipReturn {
     private let object: NSManagedObject
+    private let hasRow: Bool
 
-    init(of object: NSManagedObject) { self.object = object }
+    /// - Parameter hasRow: whether the store has it still; else what led to it has gone with its row.
+    init(of object: NSManagedObject, hasRow: Bool) { (self.object, self.hasRow) = (object, hasRow) }
 
     func run() {
+        returnToTargets()
+        takeBackMembers()
+    }
+
+    func returnToTargets() {
+        for case let (slot, relationship?) in object.scope.shape.toOnes.enumerated() { goBack(to: object.target(slot), slot, relationship) }
+    }
+
+    /// Those that were known when it was deleted.
+    func takeBackMembers() {
         let shape = object.scope.shape
-        for case let (slot, relationship?) in shape.toOnes.enumerated() { goBack(to: object.target(slot), slot, relationship) }
         for (index, relationship) in shape.toManys.enumerated() {
             guard let inverse = relationship.inverse, let members = object.existingContents(index)?.members?.array else { continue }
             for member in members where !comesBack(member, along: inverse) { object.unlinkMember(member, index) }
@@ -21,17 +32,23 @@ struct RelationshipReturn {
         if target.state.contains(.deleted) { return object.writeTarget(nil, slot) }
         guard let inverse = relationship.inverse else { return }
         if let index = inverse.toManyIndex {
-            target.linkMember(object, index)
+            link(target, index)
         } else if !comesBack(target, along: inverse) {
             object.writeTarget(nil, slot)
         }
+    }
+
+    private func link(_ other: NSManagedObject, _ index: Int) {
+        // What has been read of it says what was so before the row was gone.
+        if !hasRow { other.existingContents(index)?.forgetStored() }
+        other.linkMember(object, index)
     }
 
     /// Lets the other end lead to the object again; false where that is another's by now.
     private func comesBack(_ other: NSManagedObject, along inverse: NSRelationshipDescription) -> Bool {
         if other.state.contains(.deleted) { return false }
         if let index = inverse.toManyIndex {
-            other.linkMember(object, index)
+            link(other, index)
             return true
         }
         guard case .toOne(let slot, _)? = other.scope.shape.properties[inverse.name] else { return false }

@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteDriver
+import Synchronization
 
 /// A store in an SQLite database with Core Data's schema: in a file, or in memory.
 // Sendable: the pool and the cache do their own locking; metadata stands behind a lock; the rest is set before the store is shared.
@@ -17,6 +18,9 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     /// By relationship of the store's model, which keeps it.
     let relationshipPlans = Lock<[ObjectIdentifier: RelationshipPlan]>([:])
     let entityStatements = Lock<[Int: EntityStatements]>([:])
+    let openedVersionHashes: [String: Data]
+    /// The version of the tables that was found to be of a known model.
+    let tablesVersion = Atomic<Int64>(-1)
     private let kind: String
     private let state: Lock<MetadataState>
 
@@ -42,6 +46,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         plans = PlanCache(schema: opened.schema)
         cache = RowCache(entityCount: model.entitiesInIndexOrder.count)
         state = Lock(MetadataState(metadata: opened.metadata))
+        openedVersionHashes = opened.metadata.versionHashes
         super.init(configurationName: configurationName, url: url, options: options)
         identifier = opened.metadata.uuid
         if opened.isReadOnly { isReadOnly = true }

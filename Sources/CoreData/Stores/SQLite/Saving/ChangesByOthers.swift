@@ -25,7 +25,7 @@ extension SQLiteStore {
     func requireSameStore(_ connection: Connection) throws {
         try changesByOthers.look(connection) {
             orderMarks.forget()
-            try requireSameUUID(connection)
+            try requireSameDatabase(connection)
         }
     }
 
@@ -42,16 +42,31 @@ extension SQLiteStore {
 
     /// Sees whether what the latest statement reads is the store's. Cheap where nobody has written since.
     func requireNoStrangers(_ connection: Connection) throws {
-        try connection.ifOthersHaveWritten { try requireSameUUID(connection) }
+        try connection.ifOthersHaveWritten { try requireSameDatabase(connection) }
     }
 
-    private func requireSameUUID(_ connection: Connection) throws {
-        guard try StoreMetadata.uuid(in: connection) != uuid else { return }
-        // Some of it may be strangers' by now.
+    private func requireSameDatabase(_ connection: Connection) throws {
+        guard try StoreMetadata.uuid(in: connection) == uuid else { throw changed("emptied or replaced") }
+        // A migration leaves the identifier as it is, and changes the tables.
+        guard case .integer(let version)? = try connection.rows("PRAGMA schema_version").first?.first,
+            version != tablesVersion.load(ordering: .relaxed)
+        else { return }
+        guard try hasKnownModel(connection) else { throw changed("migrated to another version of its model") }
+        tablesVersion.store(version, ordering: .relaxed)
+    }
+
+    /// Whether the file says what it said when the store was opened, or what the store has written into it.
+    private func hasKnownModel(_ connection: Connection) throws -> Bool {
+        let hashes = try StoreMetadata.read(from: connection)?.versionHashes
+        return hashes == openedVersionHashes || hashes == model.versionHashes(forConfigurationName: explicitConfiguration)
+    }
+
+    private func changed(_ how: String) -> CocoaError {
+        // Some of it may be of another store by now.
         cache.forgetAll()
-        throw CocoaError.coreData(
+        return CocoaError.coreData(
             .persistentStoreOperation,
-            "The store at \(url?.path ?? "?") was emptied or replaced by others while it was open: remove it from the coordinator, and add it anew.",
+            "The store at \(url?.path ?? "?") was \(how) by others while it was open: remove it from the coordinator, and add it anew.",
             userInfo: [NSAffectedStoresErrorKey: [self]]
         )
     }

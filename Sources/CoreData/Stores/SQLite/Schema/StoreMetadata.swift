@@ -1,3 +1,4 @@
+import Foundation
 import SQLiteDriver
 
 /// What a store says about itself: the one row of `Z_METADATA`.
@@ -18,6 +19,9 @@ struct StoreMetadata {
         self.uuid = uuid
         self.values = values
     }
+
+    /// The versions of the entities that the rows are of.
+    var versionHashes: [String: Data] { values[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:] }
 
     /// The metadata as a coordinator shows it: with `NSStoreUUID`. Setting it takes that identifier too, if there is one.
     var dictionary: [String: Any] {
