@@ -169,7 +169,10 @@ struct ClosingTests {
         await bench.untilClosed()
         let second = Task.detached { [stack = bench.stack, url = bench.url] in
             try await stack.close()
-            return try Connection(path: url.path, mode: .readWrite).rows("SELECT ZTEXT FROM ZNOTE")
+            let connection = try Connection(path: url.path, mode: .readWrite)
+            // The first may still be closing the file.
+            connection.setBusyTimeout(seconds: 10)
+            return try connection.rows("SELECT ZTEXT FROM ZNOTE")
         }
         for _ in 0..<100 { await Task.yield() }
         try lock.release()
