@@ -16,7 +16,8 @@ final class WalkedContext {
     let name: String
     let side: Int
     let context: NSManagedObjectContext
-    let parent: WalkedContext?
+    // The walk has both; the other way would keep them for ever.
+    unowned let parent: WalkedContext?
     var child: WalkedContext?
 
     var edits: [WalkCell: Edit] = [:]
