@@ -9,11 +9,16 @@ extension Connection {
     public func ifOthersHaveWritten(_ body: () throws -> Void) throws {
         let version = dataVersion
         guard version != knownDataVersion else { return }
+        try unobserved(body)
+        knownDataVersion = version
+    }
+
+    /// Runs `body` without showing its statements to `onStatement`: what a store asks now and then for its own safety.
+    public func unobserved<Result>(_ body: () throws -> Result) rethrows -> Result {
         let observe = onStatement
         onStatement = nil
         defer { onStatement = observe }
-        try body()
-        knownDataVersion = version
+        return try body()
     }
 
     private var dataVersion: UInt32 {

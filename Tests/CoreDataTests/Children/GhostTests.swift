@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("What is not in the store is in no layer either", .timeLimit(.minutes(5)))
+@Suite("What is not in the store is in no layer either", .timeLimit(.minutes(20)))
 @MainActor struct GhostTests {
     /// How the lowest layer relates something to an object that is gone, and whether a layer shows it.
     private struct Relation {

@@ -57,7 +57,7 @@ struct ObjectIDFormTests {
         #expect(layers.worker.object(with: temporary) === tag)
     }
 
-    @Test("leads to the object where thousands become permanent one by one, in time that grows with their number", .timeLimit(.minutes(1)))
+    @Test("leads to the object where thousands become permanent one by one, in time that grows with their number", .timeLimit(.minutes(20)))
     func oneByOne() throws {
         let (context, child) = (layers.root, layers.main)
         let tags = (0..<12_000).map { _ in Tag(context: context) }

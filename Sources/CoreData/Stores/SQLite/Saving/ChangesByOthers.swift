@@ -47,7 +47,11 @@ extension SQLiteStore {
 
     private func requireSameDatabase(_ connection: Connection) throws {
         guard try StoreMetadata.uuid(in: connection) == uuid else { throw changed("emptied or replaced") }
-        // A migration leaves the identifier as it is, and changes the tables.
+        try connection.unobserved { try requireKnownModel(connection) }
+    }
+
+    /// A migration leaves the identifier as it is, and changes the tables.
+    private func requireKnownModel(_ connection: Connection) throws {
         guard case .integer(let version)? = try connection.rows("PRAGMA schema_version").first?.first,
             version != tablesVersion.load(ordering: .relaxed)
         else { return }
