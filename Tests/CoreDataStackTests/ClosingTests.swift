@@ -159,7 +159,7 @@ struct ClosingTests {
     // * Another process keeps the store from being written.
     @Test("a second close waits for what the first is writing")
     func twice() async throws {
-        let bench = try await Bench(.file)
+        let bench = try await Bench(.file, options: [NSPersistentStoreTimeoutOption: 1000.0])
         let lock = try ForeignLock(bench.url)
         try await bench.main.perform { [main = bench.main] in
             main.insertNote("late")
@@ -174,7 +174,7 @@ struct ClosingTests {
             connection.setBusyTimeout(seconds: 10)
             return try connection.rows("SELECT ZTEXT FROM ZNOTE")
         }
-        for _ in 0..<100 { await Task.yield() }
+        await Task.yield()
         try lock.release()
         #expect(try await second.value == [[.text("late")]])
         try await first.value
@@ -182,7 +182,7 @@ struct ClosingTests {
 
     @Test("a close waits for a reset under way, and closes what that has left")
     func duringReset() async throws {
-        let bench = try await Bench(.file)
+        let bench = try await Bench(.file, options: [NSPersistentStoreTimeoutOption: 1000.0])
         try await bench.main.perform { [main = bench.main] in
             main.insertNote("old")
             try main.save()
@@ -192,7 +192,7 @@ struct ClosingTests {
         let reset = Task.detached { [stack = bench.stack] in try await stack.resetStore() }
         await bench.untilClosed()
         let close = Task.detached { [stack = bench.stack] in try await stack.close() }
-        for _ in 0..<100 { await Task.yield() }
+        await Task.yield()
         try lock.release()
         try await close.value
         try await reset.value

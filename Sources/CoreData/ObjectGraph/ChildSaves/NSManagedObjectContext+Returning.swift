@@ -11,6 +11,8 @@ extension NSManagedObjectContext {
     /// - Throws: what the world refused; all that is left waits in this context then.
     package func saveApart(after error: any Error) throws -> (any Error)? {
         let result = whileMeetingNames {
+            // What has come back from above goes down before what refers to it.
+            acceptReturned()
             var separate = SeparateSave(self)
             let result = separate.run(after: error)
             sendDown(result.returned)
