@@ -78,6 +78,7 @@ final class SaveGate: Sendable {
                 }
                 if !isShut { continuation.resume() }
             }
+            // It throws only where it is shut again by now.
             if let isFirst = try? beginClosing() { return isFirst }
         }
     }

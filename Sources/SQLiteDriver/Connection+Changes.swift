@@ -8,7 +8,7 @@ extension Connection {
     /// `onStatement`.
     public func ifOthersHaveWritten(_ body: () throws -> Void) throws {
         let version = dataVersion
-        guard version != knownDataVersion else { return }
+        guard version == nil || version != knownDataVersion else { return }
         try unobserved(body)
         knownDataVersion = version
     }
@@ -21,9 +21,9 @@ extension Connection {
         return try body()
     }
 
-    private var dataVersion: UInt32 {
+    /// Nil where SQLite does not say.
+    private var dataVersion: UInt32? {
         var version: UInt32 = 0
-        sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
-        return version
+        return sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version) == SQLITE_OK ? version : nil
     }
 }

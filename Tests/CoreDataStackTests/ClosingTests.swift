@@ -167,16 +167,13 @@ struct ClosingTests {
         }
         let first = Task.detached { [stack = bench.stack] in try await stack.close() }
         await bench.untilClosed()
-        let second = Task.detached { [stack = bench.stack, url = bench.url] in
-            try await stack.close()
-            let connection = try Connection(path: url.path, mode: .readWrite)
-            // The first may still be closing the file.
-            connection.setBusyTimeout(seconds: 10)
-            return try connection.rows("SELECT ZTEXT FROM ZNOTE")
-        }
-        await Task.yield()
-        try lock.release()
-        #expect(try await second.value == [[.text("late")]])
+        let release = Task.detached { try lock.release() }
+        try await bench.stack.close()
+        let connection = try Connection(path: bench.url.path, mode: .readWrite)
+        // The first may still be closing the file.
+        connection.setBusyTimeout(seconds: 10)
+        #expect(try connection.rows("SELECT ZTEXT FROM ZNOTE") == [[.text("late")]])
+        try await release.value
         try await first.value
     }
 
@@ -191,10 +188,9 @@ struct ClosingTests {
         let lock = try ForeignLock(bench.url)
         let reset = Task.detached { [stack = bench.stack] in try await stack.resetStore() }
         await bench.untilClosed()
-        let close = Task.detached { [stack = bench.stack] in try await stack.close() }
-        await Task.yield()
-        try lock.release()
-        try await close.value
+        let release = Task.detached { try lock.release() }
+        try await bench.stack.close()
+        try await release.value
         try await reset.value
         await #expect(throws: CoreDataStack.Error.stackWasClosed) { try await bench.main.fetchedTexts() }
         #expect(try Connection(path: bench.url.path, mode: .readWrite).rows("SELECT ZTEXT FROM ZNOTE").isEmpty)

@@ -83,7 +83,7 @@ final class ForwardingTable: Sendable {
         guard count > max(smallest, limit.load(ordering: .relaxed)) else { return }
         if hasReplacements.load(ordering: .acquiring) { replacements.withLock { $0.update(newest) } }
         let remaining = names.withAll { named in
-            returned.removeAll { $0.key < 0 && !named.contains($0.key) }
+            returned.removeUnnamed(named)
             return keys.withLock { keys in
                 let kept = keys.forwarding.filter(named.contains)
                 // Where most of them stay, they stay where they are found fastest.
@@ -123,7 +123,7 @@ final class ForwardingTable: Sendable {
     /// As `noteDropped(_:)`, with the reason, for whoever refers to them before he hears of it.
     func noteReturned(_ references: [RowReference], _ cause: any Error) {
         guard returned.add(references, cause) else { return }
-        names.withAll { named in returned.removeAll { $0.key < 0 && !named.contains($0.key) } }
+        names.withAll(returned.removeUnnamed)
         names.askAnew()
     }
 

@@ -29,11 +29,11 @@ final class ReturnedReferences: Sendable {
         change { state in for reference in references() { state.causes[reference] = nil } }
     }
 
-    /// Forgets those of which nobody can speak any more.
-    func removeAll(where isForgotten: (RowReference) -> Bool) {
+    /// Forgets those of whose temporary keys nobody can speak any more.
+    func removeUnnamed(_ named: KeyRanges) {
         guard !isEmpty else { return }
         change { state in
-            state.causes = state.causes.filter { !isForgotten($0.key) }
+            state.causes = state.causes.filter { $0.key.key > 0 || named.contains($0.key.key) }
             state.limit = max(Self.smallestLimit, 2 * state.causes.count)
         }
     }

@@ -83,7 +83,7 @@ struct ReplacedStoreTests {
         }
         #expect(tags.map(\.label) == ["a", "b"])
         context.refreshAllObjects()
-        _ = try? context.fetch(NSFetchRequest<Tag>())
+        cocoaError(134070) { _ = try context.fetch(NSFetchRequest<Tag>()) }
         #expect(tags.allSatisfy { $0.label == nil })
         let store = try #require(stack.coordinator.persistentStores.first)
         try stack.coordinator.remove(store)

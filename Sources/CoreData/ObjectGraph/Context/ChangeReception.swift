@@ -84,23 +84,19 @@ extension NSManagedObjectContext {
 
     /// - Throws: why the save of an object has gone back which changes that a child saves refer to, and which is not here any more.
     func requireNothingReturned(_ changes: ChangeSet) throws {
-        let returned = identityMap.forwardingTable.returned
-        guard !returned.isEmpty else { return }
-        var met: [RowReference: any Error] = [:]
-        changes.forEachRequirement { reference in
-            let reference = forwarded(reference).identity
-            if let cause = returned[reference] { met[reference] = cause }
-        }
-        for reference in changes.insertedReferences { met[forwarded(reference).identity] = nil }
-        for (reference, cause) in met where try isGone(reference) { throw cause }
+        guard !identityMap.forwardingTable.returned.isEmpty else { return }
+        var references: Set<RowReference> = []
+        changes.forEachRequirement { references.insert(forwarded($0).identity) }
+        for reference in changes.insertedReferences { references.remove(forwarded(reference).identity) }
+        try requireNoneReturned(references)
     }
 
-    /// As before, of objects that are changed.
-    func requireNothingReturned(_ updates: [UnsavedUpdate]) throws {
+    /// As before, of objects.
+    func requireNoneReturned(_ references: some Sequence<RowReference>) throws {
         let returned = identityMap.forwardingTable.returned
         guard !returned.isEmpty else { return }
-        for update in updates {
-            let reference = forwarded(update.reference).identity
+        for reference in references {
+            let reference = forwarded(reference).identity
             if let cause = returned[reference], try isGone(reference) { throw cause }
         }
     }

@@ -46,11 +46,16 @@ extension NSManagedObjectContext {
     private func hasRow(_ object: NSManagedObject) -> Bool {
         if object.state.contains(.rowGone) { return false }
         guard object.key > 0, !object.state.contains(.inserted) else { return true }
+        return isThere(object, ifUnreadable: true)
+    }
+
+    /// Whether the contexts above, or a store, have the object.
+    func isThere(_ object: NSManagedObject, ifUnreadable answer: Bool) -> Bool {
         do {
             return try parentSource.row(for: object.rowReference) != nil
         } catch {
             logFailure("looking for the row of \(object.objectID)", error)
-            return true
+            return answer
         }
     }
 

@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
         let updated = mergeUpdates(saved.updated)
         let inserted = saved.inserted.map(object(for:))
         // Looked for too early, or written again under its key; unless what tells of it is older than its delete.
-        for object in inserted where object.state.contains(.rowGone) && isInStore(object) { becomeFault(object) }
+        for object in inserted where object.state.contains(.rowGone) && isThere(object, ifUnreadable: false) { becomeFault(object) }
         for object in inserted where object.state.isDisjoint(with: .pending) { tracker.noteArrival(of: object) }
         for replacement in saved.replaced { replace(replacement) }
         let deleted = saved.deleted.compactMap(registeredObject(for:))
@@ -53,15 +53,6 @@ extension NSManagedObjectContext {
         processPendingChanges()
         postMerge(inserted, updated, deleted)
         for child in childContexts where saved.areCorrections || child.automaticallyMergesChangesFromParent { tell(child, saved) }
-    }
-
-    private func isInStore(_ object: NSManagedObject) -> Bool {
-        do {
-            return try parentSource.row(for: object.rowReference) != nil
-        } catch {
-            logFailure("looking for the row of \(object.objectID)", error)
-            return false
-        }
     }
 
     private func mergeUpdates(_ references: [RowReference]) -> [NSManagedObject] {

@@ -180,7 +180,7 @@ final class ParentContext: GraphParent {
         try context.queue.request {
             let receiving = context.receivingContext
             receiving.catchUp()
-            try receiving.requireNothingReturned(updates)
+            try receiving.requireNoneReturned(updates.lazy.map(\.reference))
             try receiving.requireUnsaved(updates)
         }
     }
