@@ -46,10 +46,12 @@ class StackContext: NSManagedObjectContext, @unchecked Sendable {
     /// Saves this layer; where data are the reason that it fails, and others have saved into it, one save after the other.
     private func saveWhatCanBe() throws -> (any Error)? {
         do {
-            try super.save()
+            try saveMarkingValidation()
             return nil
         } catch  where isLayer && SaveFailure.isOfData(error) {
-            return hasChildSaves ? try saveApart(after: error) : error
+            return hasChildSaves ? try saveApart(after: error) : SaveFailure.reported(error)
+        } catch let failure as ValidationFailure {
+            throw failure.error
         }
     }
 

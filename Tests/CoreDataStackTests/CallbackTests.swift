@@ -41,7 +41,7 @@ struct CallbackTests {
 
     @Test("of saves during a reset, and of contexts from before it", arguments: Form.allCases)
     func reset(_ form: Form) async throws {
-        let bench = try await Bench(.file)
+        let bench = try await Bench(.file, options: [NSPersistentStoreTimeoutOption: 1000.0])
         let (main, worker, late) = (bench.main, bench.stack.newChildContext(), bench.stack.newChildContext())
         // A save that cannot end keeps the reset from going on.
         let lock = try ForeignLock(bench.url)

@@ -32,7 +32,7 @@ enum NoteModel {
     }
 }
 
-final class Note: NSManagedObject {
+class Note: NSManagedObject {
     private static let textKey = Attribute<String?>("text")
     private static let numberKey = Attribute<Int64>("number")
     private static let folderKey = ToOne<Folder>("folder")

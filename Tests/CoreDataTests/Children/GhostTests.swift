@@ -112,6 +112,29 @@ import Testing
         try await layers.saveAll()
         #expect(try layers.library.sql("SELECT ZPAGES || ZTITLE FROM ZBOOK") == "6new")
     }
+
+    // * Two siblings have read a book. One gives it to an author, which comes up to the topmost layer, and not into the file; then the other gives it
+    //   to another author.
+    // => The middle layer shows it with the second one only.
+    @Test("after siblings lead an object to two owners, while the first is on its way to the file")
+    func twoOwners() async throws {
+        let layers = try QueuedLayers()
+        let other = Layers.child(of: layers.middle, "other", .mainQueueConcurrencyType)
+        let (book, one, two) = (Book(context: layers.root), Author(context: layers.root), Author(context: layers.root))
+        book.title = "b"
+        try layers.root.save()
+        let (first, second) = (layers.lowest.own(book), other.own(book))
+        let (firstAuthor, secondAuthor) = (layers.middle.own(one), layers.middle.own(two))
+        #expect(first.author == nil && second.author == nil && firstAuthor.books.isEmpty && secondAuthor.books.isEmpty)
+        first.author = layers.lowest.own(one)
+        try layers.lowest.save()
+        try layers.middle.save()
+        second.author = other.own(two)
+        try other.save()
+        #expect(firstAuthor.books.isEmpty && secondAuthor.books == [layers.middle.own(book)])
+        try await layers.saveAll()
+        #expect(try layers.library.sql("SELECT ZAUTHOR FROM ZBOOK") == "\(two.key)")
+    }
 }
 
 /// Three layers on a library, the lower two of which have queues, so that they hear of what happens above.

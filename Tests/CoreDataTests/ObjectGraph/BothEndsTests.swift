@@ -80,6 +80,56 @@ struct BothEndsTests {
         #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK; SELECT COUNT(*) FROM Z_1TAGS") == "0\n0")
     }
 
+    @Test("after a delete that others had made is taken back", arguments: ["book", "tag", "person", "report"], [false, true])
+    func takenBackFromOthers(name: String, isProcessed: Bool) throws {
+        let (book, tag, person, desk, report) = (
+            Book(context: context), Tag(context: context), Person(context: context), Desk(context: context), Person(context: context)
+        )
+        (book.title, book.tags, person.desk, report.boss) = ("b", [tag], desk, person)
+        try context.save()
+        #expect(book.tags == [tag] && tag.books == [book] && person.reports == [report])
+        let objects = ["book": book, "tag": tag, "person": person, "report": report] as [String: NSManagedObject]
+        let object = try #require(objects[name])
+        let rival = try rival(isFarOff: true)
+        let saves = Notifications(.NSManagedObjectContextDidSave, from: rival)
+        rival.delete(rival.own(object))
+        try rival.save()
+        context.mergeChanges(fromContextDidSave: try #require(saves.received.first))
+        if isProcessed { context.processPendingChanges() }
+        context.insert(object)
+        try context.save()
+        let counts = "SELECT COUNT(*) FROM Z_1TAGS; SELECT COUNT(ZBOSS) || COUNT(ZDESK) FROM ZPERSON"
+        #expect(try library.sql(counts) == "1\n11")
+        #expect(try disagreements == "0")
+        #expect(book.tags == [tag] && tag.books == [book] && person.reports == [report] && person.desk === desk && desk.owner === person)
+    }
+
+    // * A fault is deleted whose row others have deleted already; then somebody who may overwrite brings the row back.
+    @Test(
+        "where a row comes back after it was missing when its object was deleted: that delete has nothing to delete",
+        arguments: [false, true]
+    )
+    func missingWhenDeleted(isFarOff: Bool) throws {
+        let (person, desk, report) = (Person(context: context), Desk(context: context), Person(context: context))
+        (person.name, person.desk, report.boss) = ("p", desk, person)
+        try context.save()
+        let (keeper, deleter) = (library.newContext(), try rival(isFarOff: isFarOff))
+        keeper.mergePolicy = NSMergePolicy.overwrite
+        let kept = keeper.own(person)
+        #expect(kept.desk === keeper.own(desk) && keeper.own(report).boss === kept)
+        kept.name = "kept"
+        let fault = deleter.own(person)
+        context.delete(person)
+        try context.save()
+        deleter.delete(fault)
+        deleter.processPendingChanges()
+        (kept.desk, keeper.own(report).boss) = (keeper.own(desk), kept)
+        try keeper.save()
+        try deleter.save()
+        #expect(try library.sql("SELECT ZNAME FROM ZPERSON WHERE Z_PK = \(kept.key)") == "kept")
+        #expect(try disagreements == "0")
+    }
+
     @Test("after a delete is taken back whose partner has found another, or is deleted, meanwhile")
     func takenBackTooLate() throws {
         let (person, desk, other) = (Person(context: context), Desk(context: context), Person(context: context))

@@ -83,9 +83,11 @@ struct DeletePropagation {
         }
     }
 
-    private func propagate(_ objects: [NSManagedObject]) throws {
-        let shape = objects[0].scope.shape
-        for object in objects where object.isFault { try object.fireThrowing() }
+    private func propagate(_ deleted: [NSManagedObject]) throws {
+        let shape = deleted[0].scope.shape
+        for object in deleted where object.isFault { try object.fireThrowing() }
+        for object in deleted where object.state.contains(.rowGone) { runWhereKnown(object) }
+        let objects = deleted.filter { !$0.state.contains(.rowGone) }
         for (index, relationship) in shape.toManys.enumerated() where relationship.deleteRule != .noActionDeleteRule {
             try context.read(relationship, index, of: objects.filter { $0.existingContents(index)?.members == nil })
             for object in objects { apply(relationship, to: object.members(of: index), of: object) }

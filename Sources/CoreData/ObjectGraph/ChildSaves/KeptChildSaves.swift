@@ -73,7 +73,7 @@ struct KeptChildSaves {
             context.tellChildren(of: try context.receiveSilently(changes))
             kept.append(ChildSave.Part(save: part.save, changes: changes, isSingle: part.isSingle))
         } catch {
-            giveBack(part, (error as? SaveConflicts).map(SaveFailure.unsavedAndGone) ?? error)
+            giveBack(part, SaveFailure.reported(error))
         }
     }
 

@@ -6,18 +6,27 @@ package enum SaveFailure {
     /// what others have saved, lead into another store, or belong to one that was removed. Everything else is the world's doing, such as a full
     /// disk, and may pass.
     package static func isOfData(_ error: any Error) -> Bool {
-        if error is SaveConflicts { return true }
+        if error is SaveConflicts || error is ValidationFailure { return true }
         let error = error as NSError
         switch error.domain {
         case NSCocoaErrorDomain: return isOfData(code: error.code, error.userInfo)
         case NSPOSIXErrorDomain, NSSQLiteErrorDomain, NSOSStatusErrorDomain, NSURLErrorDomain: return false
-        // The program's own: from its validation.
+        // The program's own.
         default: return true
         }
     }
 
+    /// The error that a program is told, of one that has come through the layers.
+    package static func reported(_ error: any Error) -> any Error {
+        switch error {
+        case let conflicts as SaveConflicts: unsavedAndGone(conflicts)
+        case let failure as ValidationFailure: failure.error
+        default: error
+        }
+    }
+
     /// What a save builds on was dropped above before it was in the store.
-    static func unsavedAndGone(_ conflicts: SaveConflicts) -> any Error {
+    private static func unsavedAndGone(_ conflicts: SaveConflicts) -> any Error {
         CocoaError.coreData(
             .managedObjectMerge,
             "Could not merge changes: \(conflicts.conflicts.count) object(s) that were changed have gone before they were saved."
@@ -47,4 +56,9 @@ package enum SaveFailure {
         guard let underlying = userInfo[NSUnderlyingErrorKey] as? NSError, underlying.domain == NSSQLiteErrorDomain else { return false }
         return [18, 19, 20, 25].contains(underlying.code & 0xFF)
     }
+}
+
+/// What the validation of objects has thrown, on its way to who saves: a matter of the data, whatever the domain that the program chose.
+package struct ValidationFailure: Error {
+    package let error: any Error
 }

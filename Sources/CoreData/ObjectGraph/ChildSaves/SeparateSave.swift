@@ -169,7 +169,7 @@ extension SeparateSave {
     }
 
     private mutating func giveBack(_ bundle: Bundle, _ cause: any Error) {
-        let error = (cause as? SaveConflicts).map(SaveFailure.unsavedAndGone) ?? cause
+        let error = SaveFailure.reported(cause)
         for part in bundle.parts {
             let changes = changes(part)
             part.save.end(.returned(error))
@@ -187,7 +187,7 @@ extension SeparateSave {
             collect(hasOwn: true)
             bundles += bundled(afterOwn)
         } catch  where SaveFailure.isOfData(error) {
-            result.ownFailure = error
+            result.ownFailure = SaveFailure.reported(error)
             own = []
             keep(afterOwn)
         }

@@ -19,8 +19,9 @@ extension ChangeReception {
             return takeNewestRow(object, base, slots)
         } else if !isPending {
             // A row that has left this context says no version: a context above may have merged it into one of its own.
-            if let newest = newestRow(object), newest.version == 0 || object.currentRow.version == 0 { context.adopt(newest, object) }
-            takeNewer(base, object)
+            let newest = newestRow(object)
+            if let newest, newest.version == 0 || object.currentRow.version == 0 { context.adopt(newest, object) }
+            takeNewer(base, object, than: newest)
         }
         return nil
     }
@@ -34,21 +35,23 @@ extension ChangeReception {
         if object.state.contains(.rowless) { context.adopt(base, object) }
         guard context.parentSource.isStoreSide else {
             if let newest { context.adopt(newest, object) }
-            takeNewer(base, object)
+            takeNewer(base, object, than: newest)
             return newest.flatMap { isChanged($0, since: base, slots) ? base : nil }
         }
         let saved = context.identityMap.savedVersions[object.rowReference]
+        let base = stored(base)
         if let newest, !isChanged(newest, since: base, slots) || isOwn(newest, saved, since: base) {
             context.adopt(newest, object)
         } else {
             context.adopt(measurable(base, saved), object)
         }
-        takeNewer(base, object)
+        takeNewer(base, object, than: newest)
         return nil
     }
 
-    /// The child has read a row that is newer than what is known here.
-    private func takeNewer(_ base: Row, _ object: NSManagedObject) {
+    /// The child has read a row that is newer than what is known here. What a context above has yet to save is newer than any.
+    private func takeNewer(_ base: Row, _ object: NSManagedObject, than newest: Row?) {
+        if newest?.version == 0 { return }
         if base.listing != nil, base.version > object.currentRow.version { context.adopt(base, object) }
     }
 
@@ -65,6 +68,12 @@ extension ChangeReception {
         if saved.last == 0 { return true }
         // NB: a row without a version may be one from before a gap.
         return saved.last == newest.version && (base.version == 0 ? !saved.isBroken : saved.first <= base.version + 1)
+    }
+
+    /// What the child has read may have been an unsaved row of a context above, which has given that up since: it was made from what a store has.
+    private func stored(_ base: Row) -> Row {
+        guard base.isOwn, base.listing == nil, let stored = base.own.base else { return base }
+        return self.stored(stored)
     }
 
     /// The row as what a store can compare with its own: one that left the child says no version, but the context knows which it saved last,

@@ -190,8 +190,10 @@ extension ChangeReception {
 
     /// The row as it is: it was made from this context's.
     private func adopt(_ row: Row, _ object: NSManagedObject) {
+        // One that came with no changed value is the store's own.
+        guard row.isOwn else { return context.adopt(row, object) }
         // The giver does not look at the base any more; here it is what this context's unsaved changes are measured against.
-        if row.isOwn { row.own.base = object.state.contains(.inserted) ? nil : object.committedRow }
+        row.own.base = object.state.contains(.inserted) ? nil : object.committedRow
         if object.state.contains(.inserted) { object.state.insert(.amended) }
         object.setRow(row)
         object.state.formUnion([.sharedRow, .unsavedRow])

@@ -29,7 +29,11 @@ extension ContextSave {
     /// All errors are reported at once.
     private func validate(_ objects: ContiguousArray<NSManagedObject>) throws {
         var errors: [any Error] = []
-        objects.forEachBorrowed { object in
+        try objects.forEachBorrowed { object in
+            // Only relationships were changed: nothing here was decided on its values.
+            if object.state.intersection([.fault, .deleted, .inserted, .updated]) == [.fault, .updated], object.mayBeStale {
+                try context.bringUpToDate(object)
+            }
             do {
                 if object.state.contains(.deleted) {
                     // Nobody can refuse a delete that has happened.
@@ -37,15 +41,13 @@ extension ContextSave {
                 } else if object.state.contains(.inserted) {
                     if !wasValidatedBelow(object) { try object.validateForInsert() }
                 } else if object.state.contains(.updated) {
-                    // Only relationships were changed: nothing here was decided on its values.
-                    if object.state.contains(.fault), object.mayBeStale { try context.bringUpToDate(object) }
                     try object.validateForUpdate()
                 }
             } catch {
                 errors.append(contentsOf: ValidationErrors.single(error))
             }
         }
-        try ValidationErrors.throwIfAny(errors)
+        do { try ValidationErrors.throwIfAny(errors) } catch { throw ValidationFailure(error: error) }
     }
 
     /// Whether a child has checked the very row by the same rules.

@@ -1,6 +1,12 @@
 import Foundation
 
 extension NSManagedObjectContext {
+    /// As `save()`; what validation throws comes as a `ValidationFailure`.
+    package func saveMarkingValidation() throws {
+        checkQueue()
+        try saveChanges()
+    }
+
     /// - Parameter letsChildrenIn: whether child contexts may ask and save while a store writes. Not where the context has less than they have
     ///   saved into it.
     func saveChanges(letsChildrenIn: Bool = true) throws {
@@ -13,6 +19,7 @@ extension NSManagedObjectContext {
         catchUp()
         try takeIncoming()
         renewNames()
+        try returnFoundRows()
         processPendingChanges()
         let save = ContextSave(of: self, into: parent, letsChildrenIn: letsChildrenIn)
         latestSave = save

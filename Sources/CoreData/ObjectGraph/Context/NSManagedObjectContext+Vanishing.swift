@@ -40,8 +40,11 @@ extension NSManagedObjectContext {
     }
 
     private func delete(_ object: NSManagedObject, _ reason: Disappearance) {
-        // A delete that was decided here stays one.
-        if object.state.contains(.deleted) { return }
+        if object.state.contains(.deleted) {
+            // A delete that was decided here stays one; where the row was looked for, it has nothing to delete.
+            if reason == .missingRow { object.state.insert(.rowGone) }
+            return
+        }
         if reason != .missingRow, !prepareDeletion(of: object, reason) { return }
         if reason.rowIsGone { object.state.insert(.rowGone) }
         tracker.noteDeletion(of: object)

@@ -141,8 +141,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// - Throws: a `CocoaError`: validation (1550–1680, several under 1560), a merge conflict (133020), a
     ///   uniqueness constraint (133021), a store that cannot be written.
     open func save() throws {
-        checkQueue()
-        try saveChanges()
+        do { try saveMarkingValidation() } catch let failure as ValidationFailure { throw failure.error }
     }
 
     /// The objects to be written as new rows by the next save.

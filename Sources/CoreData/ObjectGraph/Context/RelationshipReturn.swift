@@ -21,7 +21,14 @@ struct RelationshipReturn {
         let shape = object.scope.shape
         for (index, relationship) in shape.toManys.enumerated() {
             guard let inverse = relationship.inverse, let members = object.existingContents(index)?.members?.array else { continue }
-            for member in members where !comesBack(member, along: inverse) { object.unlinkMember(member, index) }
+            for member in members {
+                if !comesBack(member, along: inverse) {
+                    object.unlinkMember(member, index)
+                } else if !hasRow {
+                    // What it had written of them went with the row.
+                    object.linkMember(member, index)
+                }
+            }
             // Members have lost their positions with their owner.
             if relationship.isOrdered { object.restorePositions(index) }
         }

@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("A delete in a parent that is taken back after a child has met it")
+struct TakenBackAboveTests {
+    enum Return: CaseIterable { case rollback, insertion }
+
+    let library: Library
+    let parent: NSManagedObjectContext
+    let child: NSManagedObjectContext
+    let person: Person
+    let desk: Desk
+    let report: Person
+
+    init() throws {
+        library = try Library()
+        let writer = library.context
+        let (person, desk, report) = (Person(context: writer), Desk(context: writer), Person(context: writer))
+        (person.name, person.desk, report.boss) = ("p", desk, person)
+        try writer.save()
+        parent = library.newContext()
+        child = Layers.child(of: parent, "child", .confinementConcurrencyType)
+        (self.person, self.desk, self.report) = (person, desk, report)
+    }
+
+    private func take(_ kind: Return, back deleted: NSManagedObject) {
+        switch kind {
+        case .rollback: parent.rollback()
+        case .insertion: parent.insert(deleted)
+        }
+    }
+
+    /// That both ends of the one-to-one relationship, in the file, name one person.
+    private func expectWhole(owner name: String) throws {
+        let owners = "SELECT ZNAME FROM ZPERSON WHERE Z_PK = (SELECT ZOWNER FROM ZDESK); SELECT ZNAME FROM ZPERSON WHERE ZDESK IS NOT NULL"
+        #expect(try library.sql(owners) == "\(name)\n\(name)")
+        #expect(!parent.hasChanges && !child.hasChanges)
+    }
+
+    @Test("is none in the child's save either", arguments: Return.allCases, [false, true])
+    func met(_ kind: Return, isProcessed: Bool) throws {
+        let deleted = parent.own(person)
+        parent.delete(deleted)
+        if isProcessed { parent.processPendingChanges() }
+        let (below, theirs, theirReport) = (child.own(person), child.own(desk), child.own(report))
+        #expect(below.name == nil && below.isDeleted)
+        _ = (theirs.owner, theirReport.boss)
+        child.processPendingChanges()
+        take(kind, back: deleted)
+        theirReport.name = "r"
+        try child.save()
+        try parent.save()
+        try expectWhole(owner: "p")
+        #expect(try library.sql("SELECT ZNAME, ZBOSS FROM ZPERSON WHERE Z_PK = \(report.key)") == "r|\(person.key)")
+        #expect(below.name == "p" && !below.isDeleted && theirs.owner === below)
+        child.refresh(theirReport, mergeChanges: true)
+        #expect(theirReport.boss === below)
+    }
+
+    @Test("leaves the child's changes to what it had led away", arguments: Return.allCases)
+    func changed(_ kind: Return) throws {
+        let deleted = parent.own(person)
+        parent.delete(deleted)
+        parent.processPendingChanges()
+        let theirs = child.own(desk)
+        #expect(theirs.owner == nil)
+        let new = Person(context: child)
+        (new.name, theirs.owner) = ("new", new)
+        take(kind, back: deleted)
+        try child.save()
+        try parent.save()
+        try expectWhole(owner: "new")
+        #expect(child.own(person).desk == nil && theirs.owner === new)
+    }
+
+    @Test("keeps no row from being changed that a child's save of members had passed up")
+    func membersOnly() throws {
+        let theirs = child.own(person)
+        #expect(parent.own(person).name == "p" && theirs.name == "p")
+        theirs.reports = []
+        try child.save()
+        parent.own(person).name = "renamed"
+        try parent.save()
+        #expect(try library.sql("SELECT ZNAME FROM ZPERSON WHERE Z_PK = \(person.key)") == "renamed")
+    }
+}
