@@ -135,6 +135,32 @@ import Testing
         try await layers.saveAll()
         #expect(try layers.library.sql("SELECT ZAUTHOR FROM ZBOOK") == "\(two.key)")
     }
+
+    // * The lowest layer has read a tag that no book had. Somebody else gives it to a book, which the middle layer shows; then the lowest deletes the tag.
+    @Test("after one deletes what others have put into a many-to-many relationship that it has read before", arguments: [false, true])
+    func unreadPartner(rollsBack: Bool) async throws {
+        let layers = try QueuedLayers()
+        let (book, tag) = (Book(context: layers.root), Tag(context: layers.root))
+        book.title = "b"
+        try layers.root.save()
+        let below = layers.lowest.own(tag)
+        #expect(below.books.isEmpty)
+        book.tags = [tag]
+        try layers.root.save()
+        let shown = layers.middle.own(book)
+        #expect(shown.tags == [layers.middle.own(tag)])
+        layers.lowest.delete(below)
+        try layers.lowest.save()
+        #expect(shown.tags.isEmpty)
+        if rollsBack {
+            layers.middle.rollback()
+            #expect(shown.tags == [layers.middle.own(tag)])
+            return
+        }
+        try await layers.saveAll()
+        #expect(shown.tags.isEmpty && !layers.middle.hasChanges)
+        #expect(try layers.library.sql("SELECT COUNT(*) FROM Z_1TAGS; SELECT COUNT(*) FROM ZTAG") == "0\n0")
+    }
 }
 
 /// Three layers on a library, the lower two of which have queues, so that they hear of what happens above.

@@ -71,6 +71,10 @@ extension FileWalk {
         }
         for (cell, edit) in walked.edits where edit.value.target == serial || truth[cell].target == serial {
             walked.tainted.insert(cell.serial)
+            // Both ends of a one-to-one relationship give up what was set.
+            if edit.value.target == serial, WalkModel.isOneToOne(cell.key, of: truth.kinds[cell.serial] ?? walked.inserted[cell.serial]) {
+                walked.edits[cell]?.certainty = .unknown
+            }
         }
         walked.orders[serial] = nil
         for (item, order) in walked.orders where order.contains(serial) { walked.orders[item] = nil }

@@ -14,7 +14,10 @@ extension FileWalk {
         walked.context.processPendingChanges()
         try observe(walked)
         let (hadChanges, new) = (walked.context.hasChanges, walked.context.insertedObjects)
-        let serials = try new.map { ($0, try require($0, walked)) }
+        // A policy may write one that was updated anew.
+        let serials =
+            try new.map { ($0, try require($0, walked)) }
+            + walked.context.updatedObjects.compactMap { object in serial(of: object).map { (object, $0) } }
         _ = walked.takeLastSave()
         // Also a save that fails may have given out keys.
         func noteKeys() { for (object, serial) in serials where object.managedObjectContext != nil { note(object, serial) } }
@@ -94,6 +97,7 @@ extension FileWalk {
                 notification: note,
                 uris: Dictionary(uniqueKeysWithValues: uris),
                 versions: after.versions.filter { written.updated.contains($0.key) },
+                inserted: inserted,
                 deleted: deleted
             )
         )
@@ -155,7 +159,10 @@ extension FileWalk {
                 parent.edits[cell]?.certainty = .unknown
                 continue
             }
-            if let target = edit.value.target, known[target] == nil {
+            if edit.value == edit.base, parent.edits[cell] != nil {
+                // Nothing has changed in the child: the parent's own edit may stay.
+                parent.edits[cell]?.certainty = .unknown
+            } else if let target = edit.value.target, known[target] == nil {
                 parent.edits[cell] = .init(value: edit.value, certainty: .unknown)
             } else if edit.certainty == .sure {
                 parent.edits[cell] = edit

@@ -17,14 +17,16 @@ struct DeletePropagation {
             let wave = tracker.unpropagated
             tracker.unpropagated = []
             var groups: [ObjectIdentifier: [NSManagedObject]] = [:]
+            var gone: [NSManagedObject] = []
             wave.forEachBorrowed { object in
                 guard object.state.intersection([.deleted, .propagated]) == .deleted else { return }
-                if object.state.contains(.rowGone) { return runWhereKnown(object) }
+                if object.state.contains(.rowGone) { return gone.append(object) }
                 object.state.insert(.propagated)
                 object.withScope { scope in
                     if scope.propagatesDeletes { groups[ObjectIdentifier(scope), default: []].append(object) }
                 }
             }
+            runWhereKnown(gone)
             for objects in groups.values {
                 do { try propagate(objects) } catch { postpone(objects, error) }
             }
@@ -49,8 +51,13 @@ struct DeletePropagation {
         do { try propagateToOnes([object], shape) } catch { postpone([object], error) }
     }
 
-    /// Carries the delete of an object whose row is gone to those that refer to it here. What a store knew of it, whoever deleted the row has
+    /// Carries deletes of objects whose rows are gone to those that refer to them here. What a store knew of them, whoever deleted the rows has
     /// seen to; what this context has read may be out of date.
+    private func runWhereKnown(_ objects: [NSManagedObject]) {
+        for object in objects { runWhereKnown(object) }
+        OneSidedMembers.drop(objects, in: context)
+    }
+
     private func runWhereKnown(_ object: NSManagedObject) {
         object.state.insert(.propagated)
         forEachKnownTarget(of: object) { relationship, targets in
@@ -86,7 +93,7 @@ struct DeletePropagation {
     private func propagate(_ deleted: [NSManagedObject]) throws {
         let shape = deleted[0].scope.shape
         for object in deleted where object.isFault { try object.fireThrowing() }
-        for object in deleted where object.state.contains(.rowGone) { runWhereKnown(object) }
+        runWhereKnown(deleted.filter { $0.state.contains(.rowGone) })
         let objects = deleted.filter { !$0.state.contains(.rowGone) }
         for (index, relationship) in shape.toManys.enumerated() where relationship.deleteRule != .noActionDeleteRule {
             try context.read(relationship, index, of: objects.filter { $0.existingContents(index)?.members == nil })

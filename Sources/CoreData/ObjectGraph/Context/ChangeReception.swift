@@ -13,6 +13,9 @@ struct ChangeReception {
     /// To-one relationships that lead elsewhere now.
     private var relinked: [(object: NSManagedObject, slot: Int, old: RowReference?)] = []
 
+    /// Objects whose deletes were carried along what is known of them here.
+    private var deleted: [NSManagedObject] = []
+
     /// The newest rows of objects that the context has no values of.
     var newestRows: [RowReference: Row] = [:]
 
@@ -44,6 +47,7 @@ struct ChangeReception {
         for link in changes.links { receiveLinks(link) }
         for order in changes.orders where order.isWhole { arrange(order) }
         for group in changes.groups { for delete in group.deletes { receiveDelete(delete, group) } }
+        OneSidedMembers.drop(deleted, in: context)
     }
 
     func reference(_ key: Int64, _ group: ChangeSet.Group) -> RowReference {
@@ -291,7 +295,7 @@ extension ChangeReception {
 
     /// The child has carried the delete along the relationships that it knew; here, what only this context knows follows. Others may have related
     /// something to the object whom nobody asked, also where its row is the one that the child has read: the topmost context looks.
-    private func receiveDelete(_ delete: ChangeSet.Delete, _ group: ChangeSet.Group) {
+    private mutating func receiveDelete(_ delete: ChangeSet.Delete, _ group: ChangeSet.Group) {
         let reference = reference(delete.key, group)
         // Neither a store nor this context has it.
         if delete.rowIsGone, context.registeredObject(for: reference) == nil { return }
@@ -306,6 +310,7 @@ extension ChangeReception {
         context.vanish(object, .delete)
         if context.parentSource.isStoreSide { return }
         DeletePropagation(context: context).runWithoutReading(object)
+        deleted.append(object)
         // So that the contexts above learn what the delete was based on.
         if isBehind(delete.base, object), let base = delete.base { context.adopt(base, object) }
     }
