@@ -37,16 +37,19 @@ struct RefusingValidationTests {
         let bench = try await Bench(.file, model: model)
         let (main, worker) = (bench.main, bench.stack.newChildContext())
         try await main.perform {
-            let note = main.insertNote("draft")
+            let note = PickyNote(context: main)
+            note.text = "draft"
             if !isNew { try main.saveContextToStoreAndWait() }
             note.text = refusal.rawValue
         }
         try await worker.perform {
-            worker.insertNote("good")
+            PickyNote(context: worker).text = "good"
             try worker.save()
         }
         await bench.settle()
-        #expect(try bench.stored() == (isNew ? ["good": 0] : ["good": 0, "draft": 0]))
+        let reader = try bench.separateContext(options: [NSReadOnlyPersistentStoreOption: true])
+        let stored = try reader.performAndWait { Set(try reader.fetch(NSFetchRequest<PickyNote>()).compactMap(\.text)) }
+        #expect(stored == (isNew ? ["good"] : ["good", "draft"]))
         await main.perform {
             let error = #expect(throws: (any Error).self) { try main.save() }
             #expect((error as NSError?)?.domain == (refusal.error as NSError).domain)

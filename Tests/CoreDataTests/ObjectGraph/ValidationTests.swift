@@ -2,45 +2,6 @@ import CoreData
 import Foundation
 import Testing
 
-/// A class with rules of its own, which a test sets in the context's `userInfo`.
-private final class Guarded: NSManagedObject {
-    final class Rules {
-        var value: (inout Any?, String) throws -> Void = { _, _ in }
-        var insert: () throws -> Void = {}
-        var update: () throws -> Void = {}
-        var delete: () throws -> Void = {}
-        var calls: [String] = []
-    }
-    private var rules: Rules? { managedObjectContext?.userInfo["rules"] as? Rules }
-
-    override func validateValue(_ value: inout Any?, forKey key: String) throws {
-        try super.validateValue(&value, forKey: key)
-        try rules?.value(&value, key)
-    }
-    override func validateForInsert() throws {
-        rules?.calls.append("insert")
-        try combining({ try super.validateForInsert() }, rules?.insert)
-    }
-    override func validateForUpdate() throws {
-        rules?.calls.append("update")
-        try combining({ try super.validateForUpdate() }, rules?.update)
-    }
-    override func validateForDelete() throws {
-        rules?.calls.append("delete")
-        try combining({ try super.validateForDelete() }, rules?.delete)
-    }
-
-    private func combining(_ first: () throws -> Void, _ second: (() throws -> Void)?) throws {
-        var errors: [any Error] = []
-        do { try first() } catch { errors.append(error) }
-        do { try second?() } catch { errors.append(error) }
-        guard let error = errors.first else { return }
-        if errors.count == 1 { throw error }
-        let all = errors.flatMap { (($0 as NSError).userInfo[NSDetailedErrorsKey] as? [any Error]) ?? [$0] }
-        throw NSError(domain: NSCocoaErrorDomain, code: NSValidationMultipleErrorsError, userInfo: [NSDetailedErrorsKey: all])
-    }
-}
-
 @Suite("Validation")
 struct ValidationTests {
     private let stage: Stage
@@ -229,55 +190,6 @@ struct ValidationTests {
         #expect(failures() == [])
         object["email"] = nil
         #expect(failures() == ["1550 whole", "1570 email"])
-    }
-
-    private enum OwnError: Error, Equatable {
-        case tooLoud(String)
-        case plain
-    }
-
-    @Test("throws the program's own error as it is, and several of them under 1560, each as it is")
-    func ownErrors() throws {
-        rules.insert = { throw OwnError.plain }
-        let object = owner()
-        #expect(throws: OwnError.plain) { try context.save() }
-        rules.insert = {}
-        rules.value = { value, key in if value as? String == "loud" { throw OwnError.tooLoud(key) } }
-        object["name"] = "loud"
-        #expect(throws: OwnError.tooLoud("name")) { try context.save() }
-        object["email"] = "loud"
-        do {
-            try context.save()
-            Issue.record("The save succeeded.")
-        } catch {
-            let error = error as NSError
-            let all = error.userInfo[NSDetailedErrorsKey] as? [any Error] ?? []
-            #expect(error.code == NSValidationMultipleErrorsError && all.count == 2)
-            #expect(all.contains { $0 as? OwnError == .tooLoud("name") } && all.contains { $0 as? OwnError == .tooLoud("email") })
-        }
-        rules.value = { _, _ in }
-        try context.save()
-        rules.update = { throw OwnError.plain }
-        object["name"] = "quiet"
-        #expect(throws: OwnError.plain) { try context.save() }
-        rules.delete = { throw OwnError.tooLoud("delete") }
-        context.delete(object)
-        #expect(throws: OwnError.tooLoud("delete")) { try context.save() }
-    }
-
-    @Test("lets the program's own error through from a child's save")
-    func ownErrorInChild() throws {
-        let child = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
-        child.parent = context
-        child.userInfo["rules"] = rules
-        rules.insert = { throw OwnError.plain }
-        let object = Guarded(context: child)
-        (object["name"], object["email"]) = ("N", "E")
-        #expect(throws: OwnError.plain) { try child.save() }
-        // * Only the parent's copy refuses.
-        child.userInfo["rules"] = nil
-        try child.save()
-        #expect(throws: OwnError.plain) { try context.save() }
     }
 
     @Test(

@@ -11,8 +11,10 @@ extension FileWalk {
         let extra = inserted.subtracting(walked.inserted.keys)
         if !extra.isEmpty { throw fail("\(extra.sorted()) are inserted, which nobody inserted or saved", walked) }
         // One that others have deleted, too, needs no save.
-        let undone = walked.deleted.subtracting(deleted).filter { truth.kinds[$0] != nil }
+        walked.deletesOfOthers.formUnion(deleted.subtracting(walked.deleted).filter { truth.kinds[$0] == nil })
+        let undone = walked.deleted.subtracting(deleted).subtracting(walked.deletesOfOthers).filter { truth.kinds[$0] != nil }
         if !undone.isEmpty { throw fail("the deletes of \(undone.sorted()) are gone", walked) }
+        for serial in walked.deleted.subtracting(deleted) { walked.announcedDeletions[serial] = nil }
         let gone = Set(walked.inserted.keys).subtracting(inserted).union(deleted.subtracting(walked.deleted))
         for serial in gone where !isExplained(serial, gone, walked) { throw fail("\(serial) was deleted, and nothing says why", walked) }
         for serial in gone {

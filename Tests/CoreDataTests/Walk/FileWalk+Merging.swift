@@ -17,15 +17,13 @@ extension FileWalk {
     }
 
     private func merge(_ piece: WalkNews, _ walked: WalkedContext, byURI: Bool) throws {
-        walked.merged.formUnion(piece.deleted.subtracting(walked.deleted))
+        walked.deletesOfOthers.formUnion(piece.deleted.subtracting(walked.deleted))
         if byURI {
             NSManagedObjectContext.mergeChanges(fromRemoteContextSave: piece.uris, into: [walked.context])
         } else {
             walked.context.mergeChanges(fromContextDidSave: piece.notification)
         }
         walked.requested.formUnion(piece.deleted)
-        // Somebody has brought back what others had deleted.
-        walked.deleted.subtract(piece.inserted.intersection(walked.merged))
         try observe(walked)
         for serial in piece.deleted where truth.kinds[serial] == nil { walked.forget(serial) }
         // Of a row that is gone by now an update says nothing. The row cache of the author's coordinator is not asked to forget what others have written since.

@@ -97,7 +97,6 @@ extension FileWalk {
                 notification: note,
                 uris: Dictionary(uniqueKeysWithValues: uris),
                 versions: after.versions.filter { written.updated.contains($0.key) },
-                inserted: inserted,
                 deleted: deleted
             )
         )

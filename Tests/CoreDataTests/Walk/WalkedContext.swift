@@ -25,8 +25,8 @@ final class WalkedContext {
     var deleted: Set<Int> = []
     /// What `delete(_:)` was called with since the last save, or came as deleted with a merge.
     var requested: Set<Int> = []
-    /// Deletes that others had saved.
-    var merged: Set<Int> = []
+    /// Deletes that others had saved, and may take back.
+    var deletesOfOthers: Set<Int> = []
     /// The order that an item's parts were given.
     var orders: [Int: [Int]] = [:]
     /// What others saved and this context has not heard of.
@@ -88,7 +88,7 @@ final class WalkedContext {
 
     /// Nothing is unsaved any more.
     func clear() {
-        (edits, inserted, deleted, requested, merged, orders, tainted) = ([:], [:], [], [], [], [:], [])
+        (edits, inserted, deleted, requested, deletesOfOthers, orders, tainted) = ([:], [:], [], [], [], [:], [])
         (announcedInsertions, announcedDeletions) = ([:], [:])
     }
 
@@ -127,6 +127,5 @@ struct WalkNews {
     let uris: [AnyHashable: Any]
     /// Those of the rows that it has written, but for new ones.
     let versions: [Int: Int]
-    let inserted: Set<Int>
     let deleted: Set<Int>
 }
