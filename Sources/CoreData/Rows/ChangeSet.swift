@@ -27,8 +27,17 @@ struct ChangeSet: Sendable {
     struct Delete: MeasuredChange {
         let key: Int64
         let base: Row?
-        /// Whether others are known to have deleted the row.
-        var rowIsGone = false
+        var reason = DeleteReason.decision
+    }
+
+    /// Why an object counts as deleted.
+    enum DeleteReason {
+        /// A program wants it.
+        case decision
+        /// Others have told of having deleted its row.
+        case othersDelete
+        /// Its row was looked for, and nobody had it.
+        case missingRow
     }
 
     /// The changes to objects of one entity in one store.

@@ -161,6 +161,26 @@ import Testing
         #expect(shown.tags.isEmpty && !layers.middle.hasChanges)
         #expect(try layers.library.sql("SELECT COUNT(*) FROM Z_1TAGS; SELECT COUNT(*) FROM ZTAG") == "0\n0")
     }
+
+    // * A child has read a person with a desk. Others change the person and save; then the child deletes it.
+    @Test("but what others have changed is deleted by no child that has not seen that")
+    func deletedByChild() throws {
+        let library = try Library()
+        let (person, desk) = (Person(context: library.context), Desk(context: library.context))
+        person.desk = desk
+        try library.context.save()
+        let parent = library.newContext()
+        let child = Layers.child(of: parent, "child", .confinementConcurrencyType)
+        let theirs = child.own(person)
+        #expect(theirs.desk === child.own(desk))
+        parent.reset()
+        person.name = "changed"
+        try library.context.save()
+        child.delete(theirs)
+        try child.save()
+        #expect(errorCode { try parent.save() } == NSManagedObjectMergeError)
+        #expect(try library.sql("SELECT ZNAME FROM ZPERSON") == "changed")
+    }
 }
 
 /// Three layers on a library, the lower two of which have queues, so that they hear of what happens above.

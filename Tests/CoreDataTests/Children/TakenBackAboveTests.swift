@@ -75,6 +75,68 @@ struct TakenBackAboveTests {
         #expect(child.own(person).desk == nil && theirs.owner === new)
     }
 
+    // * A grandchild meets the delete, and saves what it has changed into the child before the delete is taken back.
+    @Test("is none in a layer between either", arguments: Return.allCases)
+    func grandchild(_ kind: Return) throws {
+        let deleted = parent.own(person)
+        parent.delete(deleted)
+        parent.processPendingChanges()
+        let lowest = Layers.child(of: child, "lowest", .confinementConcurrencyType)
+        let (theirs, theirReport) = (lowest.own(person), lowest.own(report))
+        #expect(theirs.name == nil && theirs.isDeleted && lowest.own(desk).owner == nil)
+        theirReport.name = "r"
+        try lowest.save()
+        take(kind, back: deleted)
+        try child.save()
+        try parent.save()
+        let counts = "SELECT COUNT(*) FROM ZPERSON WHERE ZDESK IS NULL OR ZDESK = (SELECT Z_PK FROM ZDESK WHERE ZOWNER = ZPERSON.Z_PK)"
+        #expect(try library.sql(counts) == "2")
+        #expect(parent.own(person).name == "p")
+    }
+
+    @Test("leaves the child's own delete of it standing", arguments: Return.allCases)
+    func decided(_ kind: Return) throws {
+        let deleted = parent.own(report)
+        parent.delete(deleted)
+        parent.processPendingChanges()
+        child.delete(child.own(report))
+        child.processPendingChanges()
+        take(kind, back: deleted)
+        try child.save()
+        try parent.save()
+        #expect(try library.sql("SELECT COUNT(*) FROM ZPERSON") == "1")
+    }
+
+    @Test("gives back whom the child had related to it while it was a fault", arguments: Return.allCases)
+    func related(_ kind: Return) throws {
+        let deleted = parent.own(person)
+        let (below, new) = (child.own(person), Person(context: child))
+        (new.name, new.boss) = ("new", below)
+        parent.delete(deleted)
+        parent.processPendingChanges()
+        #expect(below.name == nil && below.isDeleted && new.boss == nil)
+        take(kind, back: deleted)
+        try child.save()
+        try parent.save()
+        #expect(try library.sql("SELECT ZBOSS FROM ZPERSON WHERE ZNAME = 'new'") == "\(person.key)")
+        #expect(new.boss === below && !below.isDeleted)
+    }
+
+    @Test("can be taken back in the child too, where the parent has done so")
+    func insertedAgain() throws {
+        let below = child.own(person)
+        parent.delete(parent.own(person))
+        parent.processPendingChanges()
+        #expect(below.name == nil && below.isDeleted)
+        parent.rollback()
+        child.insert(below)
+        #expect(!below.isDeleted && below.name == "p")
+        below.name = "q"
+        try child.save()
+        try parent.save()
+        #expect(try library.sql("SELECT ZNAME FROM ZPERSON WHERE Z_PK = \(person.key)") == "q")
+    }
+
     @Test("keeps no row from being changed that a child's save of members had passed up")
     func membersOnly() throws {
         let theirs = child.own(person)

@@ -130,7 +130,7 @@ struct ChangeFreezer {
             if isForStores, object.state.contains(.rowGone) { return }
             noteOutdated(object)
             changes.groups[group].deletes.append(
-                ChangeSet.Delete(key: object.key, base: object.committedRow, rowIsGone: object.state.contains(.rowGone))
+                ChangeSet.Delete(key: object.key, base: object.committedRow, reason: object.reasonOfDelete)
             )
         } else if object.state.contains(.inserted) {
             let group = group(of: object)
@@ -357,5 +357,15 @@ extension ChangeFreezer {
         let copy = replaceRow(of: member)
         replacedRows[ObjectIdentifier(member)] = copy
         return copy
+    }
+}
+
+extension NSManagedObject {
+    fileprivate var reasonOfDelete: ChangeSet.DeleteReason {
+        switch state.intersection([.rowGone, .deletedByDecision, .inaccessible]) {
+        case [.rowGone]: .othersDelete
+        case [.rowGone, .inaccessible]: .missingRow
+        default: .decision
+        }
     }
 }

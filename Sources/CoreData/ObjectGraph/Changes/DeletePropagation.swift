@@ -45,7 +45,7 @@ struct DeletePropagation {
         let shape = object.scope.shape
         for (index, relationship) in shape.toManys.enumerated() where relationship.deleteRule != .noActionDeleteRule {
             guard let contents = object.existingContents(index) else { continue }
-            apply(relationship, to: contents.members?.array ?? contents.added.array, of: object)
+            apply(relationship, to: contents.knownMembers, of: object)
         }
         guard !object.state.contains(.rowless) else { return }
         do { try propagateToOnes([object], shape) } catch { postpone([object], error) }
@@ -54,14 +54,17 @@ struct DeletePropagation {
     /// Carries deletes of objects whose rows are gone to those that refer to them here. What a store knew of them, whoever deleted the rows has
     /// seen to; what this context has read may be out of date.
     private func runWhereKnown(_ objects: [NSManagedObject]) {
+        UnreadPartners.note(for: objects, in: context)
         for object in objects { runWhereKnown(object) }
-        OneSidedMembers.drop(objects, in: context)
     }
 
     private func runWhereKnown(_ object: NSManagedObject) {
         object.state.insert(.propagated)
         forEachKnownTarget(of: object) { relationship, targets in
-            let stillThere = targets.filter { target in relationship.inverse.map { target.isLinked(to: object, along: $0) } ?? true }
+            // Those that are gone as well may come back together.
+            let stillThere = targets.filter { target in
+                !target.state.contains(.rowGone) && relationship.inverse.map { target.isLinked(to: object, along: $0) } ?? true
+            }
             apply(relationship, to: stillThere, of: object)
             // Whatever the rule: what has been read must not show an object that is gone.
             guard let index = relationship.inverse?.toManyIndex else { return }
@@ -81,7 +84,7 @@ struct DeletePropagation {
         let shape = object.scope.shape
         for (index, relationship) in shape.toManys.enumerated() {
             guard let contents = object.existingContents(index) else { continue }
-            body(relationship, contents.members?.array ?? contents.added.array)
+            body(relationship, contents.knownMembers)
         }
         guard !object.state.contains(.rowless) else { return }
         for case let (slot, relationship?) in shape.toOnes.enumerated() {

@@ -95,7 +95,9 @@ extension ChangeReception {
     /// - Throws: a store's error.
     mutating func findNewestRows() throws {
         for group in changes.groups {
-            let keys = group.updates.lazy.filter { $0.base != nil }.map(\.key) + group.deletes.lazy.filter { $0.base != nil }.map(\.key)
+            let keys =
+                group.updates.lazy.filter { $0.base != nil }.map(\.key)
+                + group.deletes.lazy.filter { $0.base != nil && $0.reason == .decision }.map(\.key)
             var unknown: [RowReference] = []
             for reference in keys.map({ self.reference($0, group) }) where isUnknown(reference) {
                 if let cached = context.parentSource.cachedRow(for: reference) {

@@ -13,9 +13,6 @@ struct ChangeReception {
     /// To-one relationships that lead elsewhere now.
     private var relinked: [(object: NSManagedObject, slot: Int, old: RowReference?)] = []
 
-    /// Objects whose deletes were carried along what is known of them here.
-    private var deleted: [NSManagedObject] = []
-
     /// The newest rows of objects that the context has no values of.
     var newestRows: [RowReference: Row] = [:]
 
@@ -43,11 +40,30 @@ struct ChangeReception {
         for group in changes.groups { for update in group.updates { receiveUpdate(update, group) } }
         for change in changes.transients { receiveTransients(change) }
         for order in changes.orders where !order.isWhole { append(order) }
+        // What a delete is measured against is chosen before anything is changed about its object.
+        let doomed = prepareDeletes()
         for (object, slot, old) in relinked { relink(object, slot, from: old) }
         for link in changes.links { receiveLinks(link) }
         for order in changes.orders where order.isWhole { arrange(order) }
+        if !context.parentSource.isStoreSide { UnreadPartners.note(for: deletedObjects, in: context) }
         for group in changes.groups { for delete in group.deletes { receiveDelete(delete, group) } }
-        OneSidedMembers.drop(deleted, in: context)
+        withExtendedLifetime(doomed) {}
+    }
+
+    private func prepareDeletes() -> [NSManagedObject] {
+        changes.groups.flatMap { group in
+            group.deletes.compactMap { delete in
+                guard delete.reason == .decision, let base = delete.base, let object = existing(reference(delete.key, group)),
+                    !object.state.contains(.deleted)
+                else { return nil }
+                prepare(object, base, changing: nil)
+                return object
+            }
+        }
+    }
+
+    private var deletedObjects: [NSManagedObject] {
+        changes.groups.flatMap { group in group.deletes.compactMap { context.registeredObject(for: reference($0.key, group)) } }
     }
 
     func reference(_ key: Int64, _ group: ChangeSet.Group) -> RowReference {
@@ -297,22 +313,36 @@ extension ChangeReception {
     /// something to the object whom nobody asked, also where its row is the one that the child has read: the topmost context looks.
     private mutating func receiveDelete(_ delete: ChangeSet.Delete, _ group: ChangeSet.Group) {
         let reference = reference(delete.key, group)
-        // Neither a store nor this context has it.
-        if delete.rowIsGone, context.registeredObject(for: reference) == nil { return }
-        guard let object = existing(reference), !object.state.contains(.deleted) else { return }
-        if delete.rowIsGone {
-            // Written anew here, it does not go with the row that the child knew.
-            if !object.state.contains(.inserted) { context.vanish(object, .deleteElsewhere) }
-            return
+        switch delete.reason {
+        case .othersDelete: return receiveDeleteOfOthers(reference)
+        case .missingRow: return lookAgain(for: reference)
+        case .decision: break
         }
-        if let base = delete.base { prepare(object, base, changing: nil) }
+        guard let object = existing(reference), !object.state.contains(.deleted) else { return }
         if object.isFault, !object.state.contains(.rowless) { object.fire() }
         context.vanish(object, .delete)
         if context.parentSource.isStoreSide { return }
         DeletePropagation(context: context).runWithoutReading(object)
-        deleted.append(object)
         // So that the contexts above learn what the delete was based on.
         if isBehind(delete.base, object), let base = delete.base { context.adopt(base, object) }
+    }
+
+    private func receiveDeleteOfOthers(_ reference: RowReference) {
+        // Where neither a store nor this context has it, there is nothing to do; written anew here, it does not go with the row that the child knew.
+        guard let object = context.registeredObject(for: reference), object.state.isDisjoint(with: [.deleted, .inserted]) else { return }
+        context.vanish(object, .deleteElsewhere)
+    }
+
+    /// The child has found no row; the delete may have been taken back above since: then whom the child has led away leads to the object again.
+    private mutating func lookAgain(for reference: RowReference) {
+        guard let object = existing(reference), !object.state.contains(.deleted) else { return }
+        if object.state.contains(.rowless) {
+            do { try object.fireThrowing() } catch { context.logFailure("looking again for \(object.objectID)", error) }
+        }
+        guard object.state.isDisjoint(with: [.deleted, .rowless, .inaccessible]) else { return }
+        RelationshipReturn(of: object, .decision).run()
+        let targets = object.scope.shape.layout.referenceSlots.compactMap { object.reference($0).map(context.forwarded) }
+        corrections.updated += [reference] + targets
     }
 
     private func isBehind(_ base: Row?, _ object: NSManagedObject) -> Bool {

@@ -50,7 +50,7 @@ struct MergeResolution {
     /// The object is deleted here and was changed by others: the delete stands, or it is taken back.
     private func resolveDeletion(_ current: Row, _ context: NSManagedObjectContext) {
         let isGivenUp = !objectWins && object.state.contains(.propagated)
-        let relationships = RelationshipReturn(of: object, hasRow: true)
+        let relationships = RelationshipReturn(of: object, .decision)
         if !objectWins { context.tracker.forget(object) }
         if isGivenUp {
             object.state.remove(.propagated)

@@ -1,28 +1,66 @@
 import Foundation
 
 extension NSManagedObjectContext {
-    /// What counted as deleted because its row was looked for while a context above had deleted it, or others had, and is there again: whom
-    /// that delete has led away from it leads to it again, and no save tells of it.
+    /// Looks once more for the rows of objects that have none: a context above, or others, may have taken back meanwhile what they had deleted.
+    ///
+    /// An object that counted as deleted for nothing else is there again, whom that delete has led away from it leads to it again, and no save
+    /// tells of it. One whose delete was decided on here is deleted now, in a child; what others have put into a store under its key is theirs.
     ///
     /// - Complexity: one statement at most for those of an entity.
-    /// - Throws: a store's error; nothing has changed then.
-    func returnFoundRows() throws {
+    func returnFoundRows() {
         var missing: [RowReference] = []
         tracker.objects.forEachBorrowed { object in
             if object.state.isSuperset(of: [.deleted, .rowGone, .inaccessible]) { missing.append(object.rowReference) }
         }
-        guard !missing.isEmpty else { return }
-        var found: [RowReference] = []
-        for group in Dictionary(grouping: missing, by: { $0.entity }).values {
-            found += zip(group, try parentSource.rows(for: group)).lazy.filter { $1 != nil }.map(\.0)
+        for group in Dictionary(grouping: missing, by: { [$0.entity, $0.store] }).values {
+            do {
+                for (reference, row) in zip(group, try parentSource.rows(for: group)) {
+                    if let row, let object = registeredObject(for: reference) { found(row, of: object) }
+                }
+            } catch {
+                // As with a row that nobody looks for again.
+                logFailure("looking again for rows that were missing", error)
+            }
         }
-        for reference in found { if let object = registeredObject(for: reference) { takeBackDelete(of: object) } }
     }
 
-    private func takeBackDelete(of object: NSManagedObject) {
-        let wasPropagated = object.state.contains(.propagated)
-        becomeFault(object)
-        if wasPropagated { RelationshipReturn(of: object, hasRow: true).run() }
-        tracker.noteRefresh(of: object)
+    /// - Returns: whether a row was found for an object that counts as deleted because it had none.
+    func returnFoundRow(of object: NSManagedObject) -> Bool {
+        do {
+            guard let row = try parentSource.row(for: object.rowReference), row.layout === object.scope.shape.layout else { return false }
+            takeBackDelete(of: object, row)
+            return true
+        } catch {
+            logFailure("looking for the row of \(object.objectID)", error)
+            return false
+        }
+    }
+
+    private func found(_ row: Row, of object: NSManagedObject) {
+        guard row.layout === object.scope.shape.layout else { return }
+        guard object.state.contains(.deletedByDecision) else { return takeBackDelete(of: object, row) }
+        if parentSource.isStoreSide { return }
+        adopt(row, object)
+        object.state.subtract([.rowGone, .deletedByDecision, .inaccessible])
+        propagateAgain(object)
+    }
+
+    private func takeBackDelete(of object: NSManagedObject, _ row: Row) {
+        let isUntold = object.state.contains(.deletedNow)
+        let relationships = object.state.contains(.propagated) ? RelationshipReturn(of: object, .foundRow) : nil
+        tracker.forget(object)
+        // Before what is known of them is read again.
+        relationships?.takeBackMembers()
+        adopt(row, object)
+        object.state.remove(.inaccessible)
+        object.state.insert(.fault)
+        object.existingExtras?.forgetStoredMembers()
+        // Whom it refers to may have been deleted meanwhile.
+        DeletePropagation(context: self).run(to: object)
+        if object.state.contains(.deleted) { return }
+        relationships?.returnToTargets()
+        // What was put into it while nothing of it was known.
+        object.forEachChangedToMany { index, _ in object.noteToManyChange(index) }
+        if isUntold { tracker.noteRefresh(of: object) } else { tracker.noteArrival(of: object) }
     }
 }

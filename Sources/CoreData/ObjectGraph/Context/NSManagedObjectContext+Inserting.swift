@@ -36,10 +36,11 @@ extension NSManagedObjectContext {
     /// An object that was deleted since the last save is taken back.
     private func reinsert(_ object: NSManagedObject) {
         guard object.state.contains(.deleted) else { return }
+        if object.state.contains(.rowGone), returnFoundRow(of: object) { return }
         let (hasRow, wasPropagated) = (hasRow(object), object.state.contains(.propagated))
         tracker.noteReturn(of: object)
         if !hasRow { resurrect(object) }
-        if wasPropagated { RelationshipReturn(of: object, hasRow: hasRow).run() }
+        if wasPropagated { RelationshipReturn(of: object, hasRow ? .decision : .newRow).run() }
     }
 
     /// Whether a deleted object still has its row, which others may have deleted too.

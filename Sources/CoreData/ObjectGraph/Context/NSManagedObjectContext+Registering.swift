@@ -154,8 +154,10 @@ extension NSManagedObjectContext {
         let rows = try parentSource.relatedRows(relationship, owners: owners.map(\.rowReference))
         catchUp()
         if let above { for case let row? in rows.lazy.map(\.row) { above.noteNewest(row, at: count, write: row.listing?.write) } }
+        let isManyToMany = relationship.inverse?.isToMany == true
         for related in rows {
             let object = related.row.map { self.object(for: related.reference, row: $0) } ?? self.object(for: related.reference)
+            if isManyToMany { object.state.insert(.readAsMember) }
             stored[related.owner, default: []].append((object, related.position))
         }
         for owner in owners {

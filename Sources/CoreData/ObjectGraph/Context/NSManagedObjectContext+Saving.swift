@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
         catchUp()
         try takeIncoming()
         renewNames()
-        try returnFoundRows()
+        returnFoundRows()
         processPendingChanges()
         let save = ContextSave(of: self, into: parent, letsChildrenIn: letsChildrenIn)
         latestSave = save

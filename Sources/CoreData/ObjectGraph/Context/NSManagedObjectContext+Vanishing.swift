@@ -42,7 +42,7 @@ extension NSManagedObjectContext {
     private func delete(_ object: NSManagedObject, _ reason: Disappearance) {
         if object.state.contains(.deleted) {
             // A delete that was decided here stays one; where the row was looked for, it has nothing to delete.
-            if reason == .missingRow { object.state.insert(.rowGone) }
+            if reason == .missingRow, !object.state.contains(.rowGone) { object.state.formUnion([.rowGone, .deletedByDecision]) }
             return
         }
         if reason != .missingRow, !prepareDeletion(of: object, reason) { return }

@@ -1,11 +1,19 @@
 /// The relationships of an object whose delete is taken back after it was carried along them: who was led away leads to it again, unless
 /// somebody has given him another partner since, or has deleted him.
 struct RelationshipReturn {
-    private let object: NSManagedObject
-    private let hasRow: Bool
+    enum Origin {
+        /// The delete was decided on here: what it has changed is to be changed back.
+        case decision
+        /// The row was taken for missing, and is there: others never lost the object, and what is read of them says so.
+        case foundRow
+        /// The row is gone, and is written anew: what led to it has gone with it.
+        case newRow
+    }
 
-    /// - Parameter hasRow: whether the store has it still; else what led to it has gone with its row.
-    init(of object: NSManagedObject, hasRow: Bool) { (self.object, self.hasRow) = (object, hasRow) }
+    private let object: NSManagedObject
+    private let origin: Origin
+
+    init(of object: NSManagedObject, _ origin: Origin) { (self.object, self.origin) = (object, origin) }
 
     func run() {
         returnToTargets()
@@ -20,15 +28,19 @@ struct RelationshipReturn {
     func takeBackMembers() {
         let shape = object.scope.shape
         for (index, relationship) in shape.toManys.enumerated() {
-            guard let inverse = relationship.inverse, let members = object.existingContents(index)?.members?.array else { continue }
+            guard let inverse = relationship.inverse, let contents = object.existingContents(index) else { continue }
+            let members = contents.knownMembers
             for member in members {
-                if !comesBack(member, along: inverse) {
+                if origin == .foundRow, contents.isPartner(member) {
+                    inverse.toManyIndex.flatMap(member.existingContents)?.forgetStored()
+                } else if !comesBack(member, along: inverse) {
                     object.unlinkMember(member, index)
-                } else if !hasRow {
-                    // What it had written of them went with the row.
-                    object.linkMember(member, index)
+                } else if origin == .newRow, contents.restate(member, isIn: true) {
+                    // What was written of them went with the row.
+                    object.noteToManyChange(index)
                 }
             }
+            contents.forgetPartners()
             // Members have lost their positions with their owner.
             if relationship.isOrdered { object.restorePositions(index) }
         }
@@ -47,7 +59,7 @@ struct RelationshipReturn {
 
     private func link(_ other: NSManagedObject, _ index: Int) {
         // What has been read of it says what was so before the row was gone.
-        if !hasRow { other.existingContents(index)?.forgetStored() }
+        if origin != .decision { other.existingContents(index)?.forgetStored() }
         other.linkMember(object, index)
     }
 

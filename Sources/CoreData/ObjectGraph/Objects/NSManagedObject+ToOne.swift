@@ -178,7 +178,11 @@ extension NSManagedObject {
     }
 
     @inline(__always) final func unlinkMember(_ object: NSManagedObject, _ index: Int) {
-        guard contents(index).remove(object) else { return restate(object, index, isIn: false) }
+        guard contents(index).remove(object) else {
+            // Of one that no store has there is nothing to take out.
+            if object.state.isDisjoint(with: [.inserted, .rowGone]) { restate(object, index, isIn: false) }
+            return
+        }
         noteToManyChange(index)
     }
 

@@ -43,6 +43,10 @@
     static let deletedNow = Self(rawValue: 1 << 19)
     /// Its row was deleted by others: no store refers to it any more. Only together with `deleted`.
     static let rowGone = Self(rawValue: 1 << 20)
+    /// Its delete was decided on in this context, before its row turned out to be missing. Only together with `rowGone`.
+    static let deletedByDecision = Self(rawValue: 1 << 24)
+    /// Was read as a member of a many-to-many relationship, from the other end.
+    static let readAsMember = Self(rawValue: 1 << 25)
     /// A child context has saved the very row, so it was validated. Only together with `sharedRow`.
     static let validated = Self(rawValue: 1 << 21)
     /// A save was refused because others have changed its row: its changes stay measured against the row that they were made on, until it is
@@ -63,5 +67,5 @@
     /// What lasts no longer than an event.
     static let ofEvent: Self = [.touched, .noted, .insertedNow, .deletedNow]
     /// What a save, or giving a change up, ends.
-    static let unsaved: Self = [.inserted, .updated, .deleted, .propagated, .rowGone]
+    static let unsaved: Self = [.inserted, .updated, .deleted, .propagated, .rowGone, .deletedByDecision]
 }

@@ -32,6 +32,8 @@ final class ToManyContents {
         var removed = MemberList()
         /// The order that somebody gave to members that were forgotten since.
         var order: [NSManagedObject] = []
+        /// Others that have the owner among their members, as far as anybody knows while the store's part is not read.
+        var partners = MemberList()
         var positions: OrderPositions?
         /// Shows the members to a program; must follow what changes.
         weak var mirror: MutableOrderedSetProxy?
@@ -50,6 +52,16 @@ final class ToManyContents {
 
     /// What was taken out since the last save.
     var removed: MemberList { uncommon?.removed ?? MemberList() }
+
+    /// All members, or those that are known without reading.
+    var knownMembers: [NSManagedObject] {
+        members?.array ?? added.array + (uncommon?.partners.array.filter { !added.contains($0) && !removed.contains($0) } ?? [])
+    }
+
+    /// The other end has the owner among its members.
+    func notePartner(_ object: NSManagedObject) { if members == nil { madeUncommon.partners.append(object) } }
+    func isPartner(_ object: NSManagedObject) -> Bool { uncommon?.partners.contains(object) ?? false }
+    func forgetPartners() { uncommon?.partners = MemberList() }
 }
 
 /// Changes of members.
@@ -198,6 +210,7 @@ extension ToManyContents {
     /// Takes what the store holds, under the unsaved difference; with the positions, where there are any.
     func realize(_ stored: [NSManagedObject], at positions: [Int64?] = []) {
         let known = MemberList(stored)
+        forgetPartners()
         members = MemberList(stored.filter { !removed.contains($0) } + added.array)
         hasPositionsOfNewList = false
         if positions.contains(where: { $0 != nil }) {
