@@ -3,7 +3,7 @@
 /// A model owns its entities, an entity its properties and subentities; references that lead upwards are not retained.
 ///
 /// > Concurrency: build a model on one thread; from its first use by a coordinator on, it never changes and any thread may read it.
-// Sendable: every setter traps once the model is frozen, and freezing happens before the model is shared.
+// Sendable: every setter but the one behind a lock traps once the model is frozen, and freezing happens before the model is shared.
 open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     public required override init() {}
 
@@ -16,7 +16,12 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     }
     /// Whether the entity has no objects of its own, only those of its subentities.
     public var isAbstract = false { willSet { requireEditable() } }
-    public var userInfo: [AnyHashable: Any]? { willSet { requireEditable() } }
+    /// What the program notes of the entity; empty, not nil, where it has noted nothing. May be changed while the model is in use.
+    public var userInfo: [AnyHashable: Any]? {
+        get { notes.withLock { $0 } }
+        set { notes.withLock { $0 = newValue ?? [:] } }
+    }
+    private let notes = Lock<[AnyHashable: Any]>([:])
     /// Text that makes the version hash another one, for a change of meaning that the model does not show.
     public var versionHashModifier: String? { willSet { requireEditable() } }
 

@@ -3,7 +3,7 @@
 /// An entity owns its properties; a property refers back to the entity that declares it.
 ///
 /// > Concurrency: build a model on one thread; from its first use by a coordinator on, it never changes and any thread may read it.
-// Sendable: every setter traps once the model is frozen, and freezing happens before the model is shared.
+// Sendable: every setter but the one behind a lock traps once the model is frozen, and freezing happens before the model is shared.
 open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     public required override init() {}
 
@@ -13,7 +13,12 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     public var isOptional = true { willSet { requireEditable() } }
     /// Whether the property is left out of the store. Changes of it are tracked and validated like others.
     public var isTransient = false { willSet { requireEditable() } }
-    public var userInfo: [AnyHashable: Any]? { willSet { requireEditable() } }
+    /// What the program notes of the property; empty, not nil, where it has noted nothing. May be changed while the model is in use.
+    public var userInfo: [AnyHashable: Any]? {
+        get { notes.withLock { $0 } }
+        set { notes.withLock { $0 = newValue ?? [:] } }
+    }
+    private let notes = Lock<[AnyHashable: Any]>([:])
     /// Text that makes the version hash another one, for a change of meaning that the model does not show.
     public var versionHashModifier: String? { willSet { requireEditable() } }
 

@@ -2,9 +2,10 @@ import Foundation
 
 /// The parts of an expression. Asking for a part that its type does not have is a programming error and traps.
 extension NSExpression {
+    /// A number is an `NSNumber`.
     public var constantValue: Any? {
         guard case .constant(let value) = tree else { missing("constantValue") }
-        return value
+        return boxed(value)
     }
 
     public var keyPath: String {
@@ -93,6 +94,13 @@ extension NSExpression {
     private func missing(_ part: String) -> Never {
         preconditionFailure("NSExpression \"\(self)\" has no \(part): it is of type \(expressionType). Check expressionType first.")
     }
+}
+
+/// Numbers as objects, which can be cast to any type of number that holds them.
+// NB: not decimals: an NSDecimalNumber overflows the stack on Linux when it is asked for its hash. They can be cast to one.
+func boxed(_ value: Any?) -> Any? {
+    guard let value, !(type(of: value) is AnyClass), !(value is Decimal) else { return value }
+    return value as? NSNumber ?? value
 }
 
 extension CollectionIndex {

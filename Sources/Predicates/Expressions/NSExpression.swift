@@ -88,12 +88,12 @@ open class NSExpression: NSObject, NSCopying {
 
     open class func expressionForAnyKey() -> NSExpression { NSExpression(.anyKey) }
 
-    /// The value for an object, with Foundation's meaning of nil; `context` holds the variables.
+    /// The value for an object, with Foundation's meaning of nil; `context` holds the variables. A number is an `NSNumber`.
     ///
     /// - Precondition: keys, variables and functions exist. `value(for:semantics:variables:)` throws instead.
     open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
         do {
-            return try value(for: object, variables: context.map(variables(in:)) ?? [:])
+            return boxed(try value(for: object, variables: context.map(variables(in:)) ?? [:]))
         } catch {
             fatalError("NSExpression \"\(self)\" cannot be evaluated: \(error). value(for:semantics:variables:) throws this instead.")
         }
