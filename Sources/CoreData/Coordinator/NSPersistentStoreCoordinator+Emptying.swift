@@ -29,6 +29,10 @@ extension NSPersistentStoreCoordinator {
     }
 
     private func replace(_ old: SQLiteStore, with fresh: SQLiteStore) {
+        let change: [AnyHashable: Any] = [
+            NSRemovedPersistentStoresKey: [old], NSAddedPersistentStoresKey: [fresh], NSUUIDChangedPersistentStoresKey: [old, fresh],
+        ]
+        announce(.NSPersistentStoreCoordinatorStoresWillChange, change)
         fresh.owner = self
         stores.withLock { stores in
             stores.identify(fresh)
@@ -37,10 +41,6 @@ extension NSPersistentStoreCoordinator {
         old.home?.store = nil
         old.close()
         old.owner = nil
-        NotificationCenter.default.post(
-            name: .NSPersistentStoreCoordinatorStoresDidChange,
-            object: self,
-            userInfo: [NSRemovedPersistentStoresKey: [old], NSAddedPersistentStoresKey: [fresh]]
-        )
+        announce(.NSPersistentStoreCoordinatorStoresDidChange, change)
     }
 }

@@ -10,7 +10,7 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Throws: a `CocoaError`: 134000 unknown type, 134080 added already or cannot be opened, 134100 of another model, 259 no database,
     ///   and others by their cause. A copy of a store that was added, which has its UUID, counts as added already. A file that was there is
-    ///   untouched.
+    ///   untouched. The log has the reason too.
     @discardableResult
     public func addPersistentStore(
         ofType storeType: String,
@@ -18,7 +18,15 @@ extension NSPersistentStoreCoordinator {
         at storeURL: URL?,
         options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
-        let place = try StorePlace(type: storeType, url: storeURL)
+        try FailureLog.noting("The store at \(storeURL?.path ?? "no place") was not added") {
+            try openAndAdd(storeType, configuration, storeURL, options)
+        }
+    }
+
+    private func openAndAdd(_ type: String, _ configuration: String?, _ url: URL?, _ options: [AnyHashable: Any]?) throws
+        -> NSPersistentStore
+    {
+        let place = try StorePlace(type: type, url: url)
         // NB: SQLite must never open one file by two names: each would have a log of its own.
         let hasFile = place.database == nil && persistentStore(for: place.url) != nil
         if hasFile || has(place.identity) { throw Self.addedAlready(place.url) }
@@ -48,12 +56,11 @@ extension NSPersistentStoreCoordinator {
 
     /// - Throws: `CocoaError` 134080 where the same database was added meanwhile, or one of the same UUID; the store is closed then.
     private func add(_ store: SQLiteStore) throws {
+        let change: [AnyHashable: Any] = [NSAddedPersistentStoresKey: [store]]
+        if stores.withLock({ $0.canTake(store) }) { announce(.NSPersistentStoreCoordinatorStoresWillChange, change) }
         store.owner = self
         let isNew = stores.withLock { stores in
-            // A copy of a store has its UUID: no ID could tell the two apart.
-            guard !stores.all.contains(where: { ($0 as? SQLiteStore)?.lock === store.lock || $0.identifier == store.identifier }) else {
-                return false
-            }
+            guard stores.canTake(store) else { return false }
             stores.identify(store)
             stores.all.append(store)
             return true
@@ -63,11 +70,11 @@ extension NSPersistentStoreCoordinator {
             store.close()
             throw Self.addedAlready(store.url)
         }
-        NotificationCenter.default.post(
-            name: .NSPersistentStoreCoordinatorStoresDidChange,
-            object: self,
-            userInfo: [NSAddedPersistentStoresKey: [store]]
-        )
+        announce(.NSPersistentStoreCoordinatorStoresDidChange, change)
+    }
+
+    func announce(_ name: Notification.Name, _ change: [AnyHashable: Any]) {
+        NotificationCenter.default.post(name: name, object: self, userInfo: change)
     }
 
     private static func addedAlready(_ url: URL?) -> CocoaError {
@@ -85,16 +92,14 @@ extension NSPersistentStoreCoordinator {
         guard persistentStores.contains(store) else {
             throw CocoaError.coreData(.coreData, "The store is not one of this coordinator's.")
         }
+        let change: [AnyHashable: Any] = [NSRemovedPersistentStoresKey: [store]]
+        announce(.NSPersistentStoreCoordinatorStoresWillChange, change)
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         stores.withLock { stores in stores.all.removeAll { $0 === store } }
         store.home?.store = nil
         (store as? SQLiteStore)?.close()
         store.owner = nil
-        NotificationCenter.default.post(
-            name: .NSPersistentStoreCoordinatorStoresDidChange,
-            object: self,
-            userInfo: [NSRemovedPersistentStoresKey: [store]]
-        )
+        announce(.NSPersistentStoreCoordinatorStoresDidChange, change)
     }
 
     /// Empties the store at a place; the file stays, an empty database in which a new store can be made. Does nothing where there is none.
@@ -129,6 +134,22 @@ extension NSPersistentStoreCoordinator {
             throw CocoaError.coreData(.fileReadNoSuchFile, "There is no store at \(url.path).", userInfo: [NSFilePathErrorKey: url.path])
         }
         return try place.metadata(timeout: DatabaseOptions.timeout(options)).dictionary
+    }
+
+    /// As `metadataForPersistentStore(ofType:at:options:)`.
+    public class func metadataForPersistentStore(
+        type storeType: NSPersistentStore.StoreType,
+        at storeURL: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws -> [String: Any] {
+        try metadataForPersistentStore(ofType: storeType.rawValue, at: storeURL, options: options)
+    }
+}
+
+extension NSPersistentStoreCoordinator.Stores {
+    /// Whether a store is none of these. A copy of one has its UUID: no ID could tell the two apart.
+    fileprivate func canTake(_ store: SQLiteStore) -> Bool {
+        !all.contains { ($0 as? SQLiteStore)?.lock === store.lock || $0.identifier == store.identifier }
     }
 }
 

@@ -20,13 +20,16 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     let stores = Lock(Stores())
     /// Where stores are opened that are added in the background, one after the other.
     let additions = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator.additions")
+    /// The queue of `perform(_:)`, once it was asked for; the layer that has queues makes it.
+    let queue = Lock<AnyObject?>(nil)
     /// Contexts that merge what others save.
     let followers = Lock(SaveFollowers())
 
     /// Makes a coordinator without stores. The model is frozen from now on.
     ///
     /// - Precondition: the model is consistent: relationships have destinations in it, inverses agree.
-    public init(managedObjectModel model: NSManagedObjectModel) {
+    // NB: required, so that generic code can make subclasses.
+    public required init(managedObjectModel model: NSManagedObjectModel) {
         managedObjectModel = model
         model.freeze()
         EntityClaims.note(model)
@@ -76,6 +79,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 }
 
 extension Notification.Name {
+    /// Stores are about to be added to a coordinator or removed from it; the user info is that of the notification that follows.
+    public static let NSPersistentStoreCoordinatorStoresWillChange = Self("NSPersistentStoreCoordinatorStoresWillChangeNotification")
     /// Stores were added to a coordinator or removed from it.
     public static let NSPersistentStoreCoordinatorStoresDidChange = Self("NSPersistentStoreCoordinatorStoresDidChangeNotification")
     /// A store is about to be removed; the notification's object is the store.

