@@ -11,7 +11,7 @@ extension NSManagedObjectContext {
     /// - Throws: a `CocoaError` where a key is unknown or a store cannot be read.
     /// - Precondition: the request's entity is in the model of the context's coordinator.
     public func fetch<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] {
-        checkQueue()
+        checkReading()
         catchUp()
         renewNames()
         return try logging(request) { try whileMeetingNames { try results(of: request) } }
@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: as `fetch(_:)`.
     public func count<Result>(for request: NSFetchRequest<Result>) throws -> Int {
-        checkQueue()
+        checkReading()
         catchUp()
         return try logging(request) { try whileMeetingNames { try count(request, entity(of: request, Result.self)) } }
     }
@@ -97,9 +97,10 @@ extension NSManagedObjectContext {
     }
 
     private func overlay<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> FetchOverlay? {
-        guard request.includesPendingChanges, hasChanges || tracker.hasNews || parent != nil else { return nil }
-        processPendingChanges()
-        guard hasChanges || parent != nil else { return nil }
+        guard request.includesPendingChanges, tracker.pendingCount > 0 || tracker.hasNews || parent != nil else { return nil }
+        // Off the queue, where a fetch is only logged, it is no change that the program makes.
+        if isUsableHere { processPendingChanges() } else { endEvent() }
+        guard tracker.pendingCount > 0 || parent != nil else { return nil }
         return try FetchOverlay(query(request, entity), self)
     }
 

@@ -3,7 +3,7 @@ import Foundation
 extension NSManagedObjectContext {
     /// The object of an ID, if this context has it. Never reads anything.
     public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
-        checkQueue()
+        checkReading()
         catchUp()
         guard let reference = identify(objectID.identity).reference else { return knownForeignObject(for: objectID) }
         return registeredObject(for: reference)
@@ -15,7 +15,7 @@ extension NSManagedObjectContext {
     /// have, or a temporary one of unrelated contexts, gives a fault without a row behind it: it has no values, and neither changing nor
     /// deleting it changes anything in a store.
     public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
-        checkQueue()
+        checkReading()
         catchUp()
         guard let reference = identify(objectID.identity).reference else { return foreignObject(for: objectID) }
         return object(of: objectID, at: reference)
@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
     /// - Throws: `CocoaError` 133000 where the row is gone, and for an ID of a store that this context does not have or of an entity that its
     ///   model lacks, with the ID under `NSAffectedObjectsErrorKey`; an error of the store.
     public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
-        checkQueue()
+        checkReading()
         catchUp()
         guard let reference = identify(objectID.identity).reference else { throw try missingForeign(objectID) }
         let object = object(of: objectID, at: reference)

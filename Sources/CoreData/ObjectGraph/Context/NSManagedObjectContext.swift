@@ -146,27 +146,27 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// The objects to be written as new rows by the next save.
     public var insertedObjects: Set<NSManagedObject> {
-        checkQueue()
+        checkReading()
         return Set(tracker.objects(.inserted))
     }
     /// The objects whose rows the next save updates.
     public var updatedObjects: Set<NSManagedObject> {
-        checkQueue()
+        checkReading()
         return Set(tracker.objects(.updated).filter { $0.state.isDisjoint(with: [.inserted, .deleted]) })
     }
     /// The objects whose rows the next save deletes.
     public var deletedObjects: Set<NSManagedObject> {
-        checkQueue()
+        checkReading()
         return Set(tracker.objects(.deleted))
     }
     /// All live objects of the context.
     public var registeredObjects: Set<NSManagedObject> {
-        checkQueue()
+        checkReading()
         return Set(identityMap.objects)
     }
     /// Whether a save has something to do. True also after a setter that set an equal value.
     public var hasChanges: Bool {
-        checkQueue()
+        checkReading()
         return tracker.pendingCount > 0
     }
 

@@ -142,7 +142,7 @@ extension URL: ManagedValue {
 extension Optional: ManagedValue where Wrapped: ManagedValue {
     @inlinable public static var slotKind: UInt8 { Wrapped.slotKind }
     @inlinable public static func read(_ object: NSManagedObject, slot: Int) -> Self {
-        object.isNull(slot) ? nil : Wrapped.readIfAny(object, slot: slot)
+        object.isNil(slot) ? nil : Wrapped.readIfAny(object, slot: slot)
     }
     @inlinable public static func write(_ value: Self, to object: NSManagedObject, slot: Int) {
         if let value { Wrapped.write(value, to: object, slot: slot) } else { object.writeNull(slot) }

@@ -4,7 +4,7 @@ import Foundation
 extension NSManagedObject {
     /// Announces that a property is about to be read: fires a fault. With nil, fires it whatever is read.
     public final func willAccessValue(forKey key: String?) {
-        checkQueue()
+        checkReading()
         if state.contains(.fault) { fire() }
     }
 

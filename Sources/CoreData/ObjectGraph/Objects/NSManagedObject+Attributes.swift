@@ -16,6 +16,7 @@ extension NSManagedObject {
     }
 
     final func setTransient(_ value: Any?, _ key: String) {
+        checkQueue()
         let extras = extras
         // What a hook computes when values come in is no change: a parent context has its own.
         let isChange = !state.contains(.loading) || state.contains(.inserted)

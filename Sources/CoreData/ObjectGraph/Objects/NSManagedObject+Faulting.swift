@@ -2,10 +2,7 @@ import Foundation
 
 extension NSManagedObject {
     /// Whether the object's values have not been used since it was fetched or made a fault.
-    public final var isFault: Bool {
-        checkQueue()
-        return state.contains(.fault)
-    }
+    public final var isFault: Bool { state.contains(.fault) }
 
     /// 0 when the object is fully realised.
     public final var faultingState: Int { isFault ? 1 : 0 }

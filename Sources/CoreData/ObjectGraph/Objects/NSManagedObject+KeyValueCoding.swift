@@ -3,7 +3,7 @@ import Foundation
 /// Values by name: the edge where they become `Any`, numbers as `NSNumber`.
 extension NSManagedObject {
     final func property(named key: String) -> EntityShape.Property {
-        checkQueue()
+        checkReading()
         guard let property = scope.shape.properties[key] else {
             fatalError(
                 "Entity \(scope.entity.name ?? "?") is not key value coding-compliant for the key \"\(key)\": it has no such property."
@@ -34,6 +34,7 @@ extension NSManagedObject {
     }
 
     @usableFromInline final func setStoredValue(_ value: Any?, forKey key: String) {
+        checkQueue()
         guard scope.shape.properties[key] != nil else { return setValue(value, forUndefinedKey: key) }
         switch property(named: key) {
         case .attribute(let slot, let attribute): setAttribute(value, slot, attribute)
@@ -101,6 +102,7 @@ extension NSManagedObject {
     ///
     /// A new value is saved only when the object is saved for another reason, as in `awakeFromInsert()` and `willSave()`.
     public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
+        checkQueue()
         if state.contains(.fault) { fire() }
         if case .transient = property(named: key) { return setTransient(value, key) }
         withoutNotice { setPrimitive(value, key) }

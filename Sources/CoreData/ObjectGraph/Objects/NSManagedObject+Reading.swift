@@ -10,26 +10,37 @@ extension NSManagedObject {
 
     /// A scalar; its zero where the value is nil, whose place in a row is zeroed.
     @inlinable @inline(__always) final func load<Value>(_ slot: Int, as type: Value.Type) -> Value {
-        checkQueue()
+        checkReading()
         if state.contains(.fault) { fire() }
         return slotAddress(slot).load(as: type)
     }
 
     @inlinable @inline(__always) final func isNull(_ slot: Int) -> Bool {
-        checkQueue()
+        checkReading()
         if state.contains(.fault) { fire() }
         return EntityLayout.isNull(row, slot)
     }
 
+    /// As `isNull`, for whoever reads a value that is there next, and is checked then.
+    @inlinable @inline(__always) final func isNil(_ slot: Int) -> Bool {
+        if state.contains(.fault) {
+            checkReading()
+            fire()
+        }
+        guard EntityLayout.isNull(row, slot) else { return false }
+        checkReading()
+        return true
+    }
+
     @usableFromInline final func string(_ slot: Int) -> String? {
-        checkQueue()
+        checkReading()
         if state.contains(.fault) { fire() }
         if state.contains(.ownRow) { return slotAddress(slot).assumingMemoryBound(to: String?.self).pointee }
         return EntityLayout.isNull(row, slot) ? nil : batch.string(at: slotAddress(slot))
     }
 
     @usableFromInline final func data(_ slot: Int) -> Data? {
-        checkQueue()
+        checkReading()
         if state.contains(.fault) { fire() }
         if state.contains(.ownRow) { return slotAddress(slot).assumingMemoryBound(to: Data?.self).pointee }
         return EntityLayout.isNull(row, slot) ? nil : Data(batch.bytes(at: slotAddress(slot)))

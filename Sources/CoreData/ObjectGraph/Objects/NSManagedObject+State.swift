@@ -23,28 +23,16 @@ extension NSManagedObject {
     }
 
     /// The next save writes a new row.
-    public final var isInserted: Bool {
-        checkQueue()
-        return state.contains(.inserted)
-    }
+    public final var isInserted: Bool { state.contains(.inserted) }
     /// A setter ran since the last save, also one that set an equal value.
-    public final var isUpdated: Bool {
-        checkQueue()
-        return state.contains(.updated)
-    }
+    public final var isUpdated: Bool { state.contains(.updated) }
     /// The next save deletes the row.
-    public final var isDeleted: Bool {
-        checkQueue()
-        return state.contains(.deleted)
-    }
-    public final var hasChanges: Bool {
-        checkQueue()
-        return !state.isDisjoint(with: .pending)
-    }
+    public final var isDeleted: Bool { state.contains(.deleted) }
+    public final var hasChanges: Bool { !state.isDisjoint(with: .pending) }
 
     /// Whether a persistent property differs from what was last fetched or saved. Fires no fault.
     public final var hasPersistentChangedValues: Bool {
-        checkQueue()
+        checkReading()
         if state.contains(.inserted) { return true }
         return !effectiveChanges.isEmpty || hasChangedToManys
     }
@@ -70,7 +58,7 @@ extension NSManagedObject {
 
     /// The persistent properties that differ from what was last fetched or saved, with their new values; nil as `NSNull`.
     public final func changedValues() -> [String: Any] {
-        checkQueue()
+        checkReading()
         var values: [String: Any] = [:]
         var changes = state.contains(.inserted) ? changedSlots : effectiveChanges
         if let extras = existingExtras { changes = changes.subtracting(extras.quietChanges.subtracting(noticedSlots)) }
@@ -94,7 +82,7 @@ extension NSManagedObject {
     ///
     /// While ObjectsDidChange is posted: those of the event that it tells of.
     public final func changedValuesForCurrentEvent() -> [String: Any] {
-        checkQueue()
+        checkReading()
         guard state.contains(.touched) || registeredContext?.isAnnouncing(self) == true else { return [:] }
         var values: [String: Any] = [:]
         slotsOfEvent.forEach { noteValue(of: $0, in: &values) }
@@ -104,7 +92,7 @@ extension NSManagedObject {
 
     /// The persistent values as last fetched or saved, nil as `NSNull`; all of them with nil. Empty for an object never saved.
     public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
-        checkQueue()
+        checkReading()
         if state.contains(.fault) { fire() }
         guard let base = committedRow else { return [:] }
         let names = keys ?? scope.shape.properties.filter(\.value.isStored).map(\.key)

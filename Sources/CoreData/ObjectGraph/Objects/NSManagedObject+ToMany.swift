@@ -4,7 +4,7 @@ import Foundation
 extension NSManagedObject {
     /// The state of a to-many relationship, made at first use.
     final func contents(_ index: Int) -> ToManyContents {
-        checkQueue()
+        checkReading()
         let extras = extras
         if let contents = extras.contents(index) { return contents }
         let contents = ToManyContents(
@@ -41,6 +41,7 @@ extension NSManagedObject {
 
     /// Replaces the members, and updates the inverses of those that leave and come.
     final func setMembers(_ objects: [NSManagedObject], of index: Int) {
+        checkQueue()
         let relationship = scope.shape.toManys[index]
         objects.forEach { admit($0, to: relationship) }
         let contents = realizedContents(index)
@@ -55,6 +56,7 @@ extension NSManagedObject {
     }
 
     final func addMember(_ object: NSManagedObject, to index: Int) {
+        checkQueue()
         if isNews(object) { return withNotice { addMember(object, to: index) } }
         let relationship = scope.shape.toManys[index]
         admit(object, to: relationship)
@@ -71,6 +73,7 @@ extension NSManagedObject {
 
     /// - Precondition: the object is not in the relationship.
     final func insertMember(_ object: NSManagedObject, to index: Int, at memberIndex: Int) {
+        checkQueue()
         if isNews(object) { return withNotice { insertMember(object, to: index, at: memberIndex) } }
         let relationship = scope.shape.toManys[index]
         admit(object, to: relationship)
@@ -139,6 +142,7 @@ extension NSManagedObject {
     }
 
     final func removeMember(_ object: NSManagedObject, from index: Int) {
+        checkQueue()
         guard contents(index).remove(object) else { return }
         noteToManyChange(index)
         if let inverse = followedInverse(of: scope.shape.toManys[index]) { object.unlink(self, along: inverse) }
@@ -153,12 +157,14 @@ extension NSManagedObject {
 
     /// Puts a member to another index.
     final func moveMember(_ object: NSManagedObject, of index: Int, to memberIndex: Int) {
+        checkQueue()
         realizedContents(index).move(object, to: memberIndex)
         noteToManyChange(index)
     }
 
     /// Puts an object where a member was.
     final func replaceMember(at memberIndex: Int, with object: NSManagedObject, of index: Int) {
+        checkQueue()
         // NB: whoever holds the list while it changes has it copied.
         let contents = realizedContents(index)
         guard let old = contents.members?[memberIndex], old !== object else { return }

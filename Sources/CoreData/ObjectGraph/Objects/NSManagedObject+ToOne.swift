@@ -20,6 +20,7 @@ extension NSManagedObject {
 
     /// Sets the other end, and the inverse of the old and of the new one.
     final func setTarget(_ target: NSManagedObject?, _ slot: Int) {
+        checkQueue()
         let link = withScope { $0.toOneLinks[slot] }
         if let target, !isLinkable(target, link) { admit(target, to: toOneRelationship(slot)) }
         // Without an end in a context, and while values come in, only this side is set.
@@ -34,7 +35,6 @@ extension NSManagedObject {
 
     /// The object counts as updated, as after any setter; but a relationship that stays as it was follows later changes from above.
     private func noteUnchangedTarget() {
-        checkQueue()
         if state.contains(.fault) { fire() }
         noteChange()
     }

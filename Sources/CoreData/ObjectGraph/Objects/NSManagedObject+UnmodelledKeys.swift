@@ -33,7 +33,7 @@ private enum BuiltInKey: String {
 extension NSManagedObject {
     final func unmodelledValue(forKey key: String) -> Any? {
         if let known = BuiltInKey(rawValue: key) { return known.value(of: self) }
-        checkQueue()
+        checkReading()
         if let stored = swiftProperty(named: key) { return stored.value }
         return value(forUndefinedKey: key)
     }

@@ -3,11 +3,12 @@ import Logging
 import SQLiteDriver
 import Synchronization
 
-/// The log of SQL statements: off, or as much as the environment variable `COREDATA_SQLDEBUG` says.
+/// The log of SQL statements: off, or as much as the argument `-com.apple.CoreData.SQLDebug` or the environment variable `COREDATA_SQLDEBUG`
+/// says.
 ///
 /// 1: statements. 2: statements and row counts of saves. 3: also the parameters of fetches.
 enum SQLLog {
-    static let level = ProcessInfo.processInfo.environment["COREDATA_SQLDEBUG"].flatMap { Int($0) } ?? 0
+    static let level = LaunchSetting.value("SQLDebug").flatMap { Int($0) } ?? 0
     private static let logger: Logger = {
         var logger = Logger(label: "CoreData.sql")
         logger.logLevel = .debug
