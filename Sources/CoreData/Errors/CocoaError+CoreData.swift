@@ -27,6 +27,8 @@ extension CocoaError {
     public static var validationStringTooLong: CocoaError.Code { .validationStringTooLong }
     public static var validationStringTooShort: CocoaError.Code { .validationStringTooShort }
     public static var validationStringPatternMatching: CocoaError.Code { .validationStringPatternMatching }
+    public static var managedObjectContextLocking: CocoaError.Code { .managedObjectContextLocking }
+    public static var persistentStoreCoordinatorLocking: CocoaError.Code { .persistentStoreCoordinatorLocking }
     public static var managedObjectReferentialIntegrity: CocoaError.Code { .managedObjectReferentialIntegrity }
     public static var managedObjectExternalRelationship: CocoaError.Code { .managedObjectExternalRelationship }
     public static var managedObjectMerge: CocoaError.Code { .managedObjectMerge }
@@ -52,4 +54,5 @@ extension CocoaError {
     public static var entityMigrationPolicy: CocoaError.Code { .entityMigrationPolicy }
     public static var sqlite: CocoaError.Code { .sqlite }
     public static var inferredMappingModel: CocoaError.Code { .inferredMappingModel }
+    public static var externalRecordImport: CocoaError.Code { .externalRecordImport }
 }

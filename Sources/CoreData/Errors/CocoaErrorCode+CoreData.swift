@@ -14,6 +14,8 @@ extension CocoaError.Code {
     public static var validationStringTooLong: CocoaError.Code { CocoaError.Code(rawValue: 1660) }
     public static var validationStringTooShort: CocoaError.Code { CocoaError.Code(rawValue: 1670) }
     public static var validationStringPatternMatching: CocoaError.Code { CocoaError.Code(rawValue: 1680) }
+    public static var managedObjectContextLocking: CocoaError.Code { CocoaError.Code(rawValue: 132000) }
+    public static var persistentStoreCoordinatorLocking: CocoaError.Code { CocoaError.Code(rawValue: 132010) }
     public static var managedObjectReferentialIntegrity: CocoaError.Code { CocoaError.Code(rawValue: 133000) }
     public static var managedObjectExternalRelationship: CocoaError.Code { CocoaError.Code(rawValue: 133010) }
     public static var managedObjectMerge: CocoaError.Code { CocoaError.Code(rawValue: 133020) }
@@ -39,4 +41,5 @@ extension CocoaError.Code {
     public static var entityMigrationPolicy: CocoaError.Code { CocoaError.Code(rawValue: 134170) }
     public static var sqlite: CocoaError.Code { CocoaError.Code(rawValue: 134180) }
     public static var inferredMappingModel: CocoaError.Code { CocoaError.Code(rawValue: 134190) }
+    public static var externalRecordImport: CocoaError.Code { CocoaError.Code(rawValue: 134200) }
 }

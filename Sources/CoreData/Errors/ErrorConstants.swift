@@ -1,4 +1,6 @@
 /// The codes of Core Data errors as plain numbers.
+public var NSValidationErrorMinimum: Int { 1024 }
+public var NSValidationErrorMaximum: Int { 2047 }
 public var NSManagedObjectValidationError: Int { 1550 }
 public var NSManagedObjectConstraintValidationError: Int { 1551 }
 public var NSValidationMultipleErrorsError: Int { 1560 }
@@ -15,6 +17,8 @@ public var NSValidationStringTooLongError: Int { 1660 }
 public var NSValidationStringTooShortError: Int { 1670 }
 public var NSValidationStringPatternMatchingError: Int { 1680 }
 public var NSValidationInvalidURIError: Int { 1690 }
+public var NSManagedObjectContextLockingError: Int { 132000 }
+public var NSPersistentStoreCoordinatorLockingError: Int { 132010 }
 public var NSManagedObjectReferentialIntegrityError: Int { 133000 }
 public var NSManagedObjectExternalRelationshipError: Int { 133010 }
 public var NSManagedObjectMergeError: Int { 133020 }
@@ -41,6 +45,7 @@ public var NSMigrationManagerDestinationStoreError: Int { 134160 }
 public var NSEntityMigrationPolicyError: Int { 134170 }
 public var NSSQLiteError: Int { 134180 }
 public var NSInferredMappingModelError: Int { 134190 }
+public var NSExternalRecordImportError: Int { 134200 }
 public var NSPersistentHistoryTokenExpiredError: Int { 134301 }
 public var NSManagedObjectModelReferenceNotFoundError: Int { 134504 }
 public var NSStagedMigrationFrameworkVersionMismatchError: Int { 134505 }

@@ -24,6 +24,8 @@ public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
 /// Option: true to rebuild the file without gaps when the store is added.
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
+/// Option: how a store's file is encrypted on a phone. Kept, and without effect here.
+public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtectionKey"
 /// Option: true to destroy a store that is in use.
 public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
 /// Option: true to keep a history of changes in the store.

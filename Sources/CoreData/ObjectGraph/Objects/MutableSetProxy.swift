@@ -63,10 +63,29 @@ extension NSManagedObject {
     /// Do not cast it to a `Set`: on Linux Foundation makes an empty one of every subclass of `NSSet`. Cast what `value(forKey:)` gives.
     public final func mutableSetValue(forKey key: String) -> NSMutableSet { MutableSetProxy(self, toManyIndex(key)) }
 
+    /// The same for the relationship at the end of a path of to-one relationships. Where one of these is nil, an empty set of nobody's.
+    public final func mutableSetValue(forKeyPath keyPath: String) -> NSMutableSet {
+        end(of: keyPath).map { $0.object.mutableSetValue(forKey: $0.key) } ?? NSMutableSet()
+    }
+
+    /// The same for an ordered relationship.
+    public final func mutableOrderedSetValue(forKeyPath keyPath: String) -> NSMutableOrderedSet {
+        end(of: keyPath).map { $0.object.mutableOrderedSetValue(forKey: $0.key) } ?? NSMutableOrderedSet()
+    }
+
+    private func end(of keyPath: String) -> (object: NSManagedObject, key: String)? {
+        guard let dot = keyPath.lastIndex(of: ".") else { return (self, keyPath) }
+        guard let object = value(forKeyPath: String(keyPath[..<dot])) else { return nil }
+        guard let object = object as? NSManagedObject else {
+            misuse("The path \"\(keyPath)\" leads through a to-many relationship: each of its members has a set of its own.")
+        }
+        return (object, String(keyPath[keyPath.index(after: dot)...]))
+    }
+
     /// An ordered to-many relationship as a live ordered set.
     public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
         let index = toManyIndex(key)
-        checkQueue()
+        checkReading()
         if let known = existingContents(index)?.mirror { return known }
         let made = MutableOrderedSetProxy(self, index)
         registeredContext?.tracker.latestOrderedSet = made

@@ -2,6 +2,10 @@ import Foundation
 
 extension NSManagedObject {
     /// A request for all objects of this class' entity, which the context that executes it knows.
+    ///
+    /// A class may have one of its own with a result of a type of its own, which is then the one that is meant.
+    // NB: disfavoured, so that `let request = Song.fetchRequest()` is not ambiguous where the class has its own.
+    @_disfavoredOverload
     public class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         ClassRegistrations.register(self)
         // A class that no model in use maps yet is mostly named as its entity will be.

@@ -1,0 +1,30 @@
+import Foundation
+
+/// How the members of a set change: Foundation's, which Linux does not have.
+@available(
+    *,
+    unavailable,
+    message: "There is no key-value observing on Linux: change a relationship with mutableSetValue(forKey:) or its accessors."
+)
+public enum NSKeyValueSetMutationKind: UInt {
+    case union = 1
+    case minus = 2
+    case intersect = 3
+    case set = 4
+}
+
+extension NSManagedObject {
+    @available(*, unavailable, message: "Change a relationship with mutableSetValue(forKey:) or its accessors, which notify by themselves.")
+    public func willChangeValue(
+        forKey inKey: String,
+        withSetMutation inMutationKind: NSKeyValueSetMutationKind,
+        using inObjects: Set<AnyHashable>
+    ) { absent() }
+
+    @available(*, unavailable, message: "Change a relationship with mutableSetValue(forKey:) or its accessors, which notify by themselves.")
+    public func didChangeValue(
+        forKey inKey: String,
+        withSetMutation inMutationKind: NSKeyValueSetMutationKind,
+        using inObjects: Set<AnyHashable>
+    ) { absent() }
+}

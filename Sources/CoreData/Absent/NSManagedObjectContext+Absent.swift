@@ -1,0 +1,38 @@
+import Foundation
+
+/// Members of Apple's that are not there yet.
+extension NSManagedObjectContext {
+    @available(
+        *,
+        unavailable,
+        message: "There is no undo yet: rollback() discards what is not saved. Remove undoManager = nil, which is how it is."
+    )
+    public var undoManager: UndoManager? {
+        get { absent() }
+        set { absent() }
+    }
+
+    @available(*, unavailable, message: "There is no undo yet: rollback() discards what is not saved, and a child context can be dropped.")
+    public func undo() { absent() }
+
+    @available(*, unavailable, message: "There is no undo yet: rollback() discards what is not saved, and a child context can be dropped.")
+    public func redo() { absent() }
+
+    @available(*, unavailable, message: "There are no batch, history or asynchronous requests yet: use fetch(_:), delete(_:) and save().")
+    @discardableResult public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult { absent() }
+
+    @available(*, unavailable, message: "There are no query generations yet: a context reads what the store has at the moment.")
+    public var queryGenerationToken: NSQueryGenerationToken? { absent() }
+
+    @available(
+        *,
+        unavailable,
+        message: "There are no query generations yet: a context reads what the store has at the moment. Remove the call."
+    )
+    public func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws { absent() }
+}
+
+extension NSFetchRequest {
+    @available(*, unavailable, message: "A request does not know its context here: write context.fetch(request).")
+    public func execute() throws -> [ResultType] { absent() }
+}

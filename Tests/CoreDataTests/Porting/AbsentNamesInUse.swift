@@ -1,0 +1,114 @@
+import CoreData
+import Foundation
+
+/// Code as it comes from a Mac, with names that are absent here: it compiles but for their being unavailable, so that each of them is one
+/// error with what to do instead, and nothing else is wrong.
+// NB: what is unavailable may use what is unavailable.
+@available(*, unavailable)
+final class SongList: NSObject, NSFetchedResultsControllerDelegate {
+    let controller: NSFetchedResultsController<Tag>
+
+    init(_ context: NSManagedObjectContext) throws {
+        let request = NSFetchRequest<Tag>(entityName: "Tag")
+        controller = NSFetchedResultsController(
+            fetchRequest: request,
+            managedObjectContext: context,
+            sectionNameKeyPath: "label",
+            cacheName: nil
+        )
+        super.init()
+        controller.delegate = self
+        try controller.performFetch()
+        NSFetchedResultsController<Tag>.deleteCache(withName: nil)
+    }
+
+    func titles() -> [String] {
+        let first = controller.object(at: IndexPath(row: 0, section: 0))
+        return (controller.sections ?? []).map { "\($0.name) \($0.numberOfObjects)" } + [first.label ?? ""]
+    }
+
+    func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {}
+
+    func controller(
+        _ controller: NSFetchedResultsController<NSFetchRequestResult>,
+        didChange anObject: Any,
+        at indexPath: IndexPath?,
+        for type: NSFetchedResultsChangeType,
+        newIndexPath: IndexPath?
+    ) {
+        switch type {
+        case .insert, .delete, .move, .update: break
+        }
+    }
+}
+
+@available(*, unavailable)
+final class RenamingPolicy: NSEntityMigrationPolicy {
+    override func createDestinationInstances(
+        forSource sInstance: NSManagedObject,
+        in mapping: NSEntityMapping,
+        manager: NSMigrationManager
+    ) throws {
+        try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+        let made = manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: [sInstance])
+        made.first?.setValue(mapping.userInfo?["title"], forKey: "title")
+    }
+}
+
+@available(*, unavailable)
+func batches(_ context: NSManagedObjectContext) throws {
+    let deletion = NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Tag"))
+    deletion.resultType = .resultTypeObjectIDs
+    let result = try context.execute(deletion) as? NSBatchDeleteResult
+    let changes = [NSDeletedObjectsKey: result?.result as? [NSManagedObjectID] ?? []]
+    NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [context])
+    let insertion = NSBatchInsertRequest(entityName: "Tag", objects: [["label": "a"]])
+    insertion.resultType = .count
+    try context.execute(insertion)
+    let update = NSBatchUpdateRequest(entityName: "Tag")
+    update.propertiesToUpdate = ["label": "b"]
+    try context.persistentStoreCoordinator?.execute(update, with: context)
+    context.undoManager = UndoManager()
+    context.undoManager?.registerUndo(withTarget: context) { $0.redo() }
+    context.undo()
+}
+
+@available(*, unavailable)
+func history(_ container: NSPersistentContainer, since token: NSPersistentHistoryToken?) async throws -> [NSPersistentHistoryChange] {
+    let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
+    request.resultType = .transactionsAndChanges
+    _ = NotificationCenter.default.notifications(named: .NSPersistentStoreRemoteChange)
+    try container.viewContext.setQueryGenerationFrom(.current)
+    let result = try container.viewContext.execute(request) as? NSPersistentHistoryResult
+    let transactions = result?.result as? [NSPersistentHistoryTransaction] ?? []
+    return transactions.flatMap { $0.changes ?? [] }.filter { $0.changeType == .insert }
+}
+
+@available(*, unavailable)
+func migrating(_ url: URL, _ old: NSManagedObjectModel, _ new: NSManagedObjectModel) throws {
+    let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+    let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
+    try manager.migrateStore(
+        from: url,
+        sourceType: NSSQLiteStoreType,
+        options: nil,
+        with: mapping,
+        toDestinationURL: url.appendingPathExtension("new"),
+        destinationType: NSSQLiteStoreType,
+        destinationOptions: nil
+    )
+    _ = NSStagedMigrationManager([NSLightweightMigrationStage([old.versionChecksum])])
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: new)
+    try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: url, ofType: NSSQLiteStoreType)
+    try coordinator.migratePersistentStore(coordinator.persistentStores[0], to: url, withType: NSSQLiteStoreType)
+}
+
+@available(*, unavailable)
+func asynchronousFetch(_ context: NSManagedObjectContext) throws {
+    let request = NSAsynchronousFetchRequest(fetchRequest: NSFetchRequest<Tag>(entityName: "Tag")) { result in
+        print(result.finalResult?.count ?? 0, result.operationError ?? CocoaError(.coreData))
+    }
+    let running = try context.execute(request) as? NSPersistentStoreAsynchronousResult
+    running?.cancel()
+    _ = try NSFetchRequest<Tag>(entityName: "Tag").execute()
+}
