@@ -30,7 +30,9 @@ let package = Package(
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "SQLiteDriver"], swiftSettings: strict),
         .target(name: "ModelFormat", swiftSettings: strict),
         .testTarget(name: "ModelFormatTests", dependencies: ["ModelFormat", "TestSupport"], swiftSettings: strict),
-        .target(name: "ModelTools", dependencies: ["ModelFormat"], swiftSettings: strict),
+        // What a program that reads or compiles models needs beside their format: predicates and version hashes.
+        .target(name: "ModelCompiler", dependencies: ["ModelFormat", "Predicates"], swiftSettings: strict),
+        .target(name: "ModelTools", dependencies: ["ModelCompiler", "ModelFormat"], swiftSettings: strict),
         .testTarget(
             name: "ModelToolsTests",
             dependencies: ["ModelTools", "ModelFormat", "CoreData", "TestSupport"],
@@ -39,7 +41,7 @@ let package = Package(
         .target(
             name: "CoreData",
             dependencies: [
-                "SQLiteDriver", "Predicates", "ModelFormat", "CShims", "CSQLite",
+                "SQLiteDriver", "Predicates", "ModelFormat", "ModelCompiler", "CShims", "CSQLite",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
@@ -48,7 +50,8 @@ let package = Package(
         .testTarget(
             name: "CoreDataTests",
             dependencies: [
-                "CoreData", "ModelFormat", "ModelReaders", "Predicates", "SQLiteDriver", "MainQueueExercise", "AsyncMainProgram",
+                "CoreData", "ModelCompiler", "ModelFormat", "ModelReaders", "Predicates", "SQLiteDriver", "MainQueueExercise",
+                "AsyncMainProgram",
                 "SyncMainProgram", "TestSupport",
             ],
             swiftSettings: strict
@@ -76,10 +79,12 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // What the plugin runs: a client builds it before anything else, so it has no argument parser and no CoreData.
+        .executableTarget(name: "CoreDataModelTool", dependencies: ["ModelFormat", "ModelTools"], swiftSettings: strict),
         .plugin(
             name: "CoreDataModelPlugin",
             capability: .buildTool(),
-            dependencies: ["CoreDataCommand"],
+            dependencies: ["CoreDataModelTool"],
             path: "Sources/CoreDataModelPlugin"
         ),
         .testTarget(

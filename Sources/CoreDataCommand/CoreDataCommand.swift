@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ModelTools
 
 /// Works with the files of Core Data: models and stores.
 ///
@@ -38,12 +39,7 @@ enum Program {
 /// The answer no, of a subcommand that checks something; it has said why.
 let answerNo = ExitCode(1)
 
-/// A failure that is told in one sentence.
-struct Failure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-}
+typealias Failure = ModelTools.Failure
 
 func printError(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 

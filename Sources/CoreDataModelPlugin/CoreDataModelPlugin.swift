@@ -2,67 +2,54 @@ import Foundation
 import PackagePlugin
 
 /// Makes of each data model among a target's sources its Swift classes and a compiled model among the target's resources, and of each
-/// file with `@NSManaged` that the target excludes a copy that compiles on Linux.
+/// Swift file that the target excludes a copy that compiles on Linux.
+///
+/// Whatever depends on what the files say is for the tool to find out: it has a reader of Swift, and its inputs are told here.
 @main
 struct CoreDataModelPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {
         guard let module = target.sourceModule else { return [] }
-        let (tool, output) = (try context.tool(named: "CoreDataCommand").url, context.pluginWorkDirectoryURL)
-        let models = module.sourceFiles.map(\.url).filter { ["xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }
-        let options = try PluginOptions(of: module).arguments + ["--module", module.moduleName]
-        return models.flatMap { commands(for: $0, options, module: module.moduleName, tool: tool, output: output) }
-            + excludedSources(of: module).map { adoption(of: $0, tool: tool, output: output) }
+        let (tool, output) = (try context.tool(named: "CoreDataModelTool").url, context.pluginWorkDirectoryURL)
+        let target = TargetFiles(module, of: context.package)
+        for (name, files) in target.excludedTwice {
+            Diagnostics.error(
+                "Several excluded files are called \(name): \(files.map(\.path).joined(separator: ", ")). A module takes one."
+            )
+        }
+        return [sources(target, module, tool: tool, output: output)]
+            + target.models.map { compiling($0, module, tool: tool, output: output) }
     }
 
-    private func commands(for model: URL, _ options: [String], module: String, tool: URL, output: URL) -> [Command] {
-        let name = model.deletingPathExtension().lastPathComponent
-        let compiled = output.appending(path: "\(name).momd")
-        return [
-            .buildCommand(
-                displayName: "Making classes of data model \(name)",
-                executable: tool,
-                arguments: ["model", "generate", model.path, "-o", output.path, "--one-file"] + options,
-                inputFiles: files(in: model),
-                outputFiles: [output.appending(path: "\(name)+CoreDataModel.swift")]
-            ),
-            .buildCommand(
-                displayName: "Compiling data model \(name)",
-                executable: tool,
-                arguments: ["model", "compile", model.path, "-o", compiled.path, "--module", module],
-                inputFiles: files(in: model),
-                outputFiles: [compiled]
-            ),
-        ]
-    }
-
-    private func adoption(of source: URL, tool: URL, output: URL) -> Command {
-        let copy = output.appending(path: source.deletingPathExtension().lastPathComponent + "+Adopted.swift")
+    private func sources(_ target: TargetFiles, _ module: any SourceModuleTarget, tool: URL, output: URL) -> Command {
+        let arguments =
+            ["sources", "--module", module.moduleName, "--folder", target.folder.path, "--output", output.path]
+            + target.models.flatMap { ["--model", $0.path] } + target.excluded.flatMap { ["--excluded", $0.path] }
+            + target.own.flatMap { ["--own", $0.path] }
+        let made =
+            target.models.map { "\($0.plainName)+CoreDataModel.swift" } + target.excluded.map { "\($0.plainName)+Adopted.swift" }
+            + ["\(module.moduleName)+CoreDataNames.swift"]
+        let names = target.models.map { "data model \($0.plainName)" } + target.excluded.map(\.lastPathComponent)
         return .buildCommand(
-            displayName: "Adopting \(source.lastPathComponent)",
+            displayName: "Making sources of \(names.isEmpty ? "no model" : names.joined(separator: ", ")) for \(module.moduleName)",
             executable: tool,
-            arguments: ["model", "adopt", source.path, "-o", output.path],
-            inputFiles: [source],
-            outputFiles: [copy]
+            arguments: arguments,
+            inputFiles: target.models.flatMap(target.files) + target.excluded + target.own + target.options,
+            outputFiles: made.map { output.appending(path: $0) }
         )
     }
 
-    /// The model, and the files in it, so that a change in any of them is noticed.
-    private func files(in model: URL) -> [URL] {
-        [model] + contents(of: model).filter { !$0.hasDirectoryPath }
+    private func compiling(_ model: URL, _ module: any SourceModuleTarget, tool: URL, output: URL) -> Command {
+        let compiled = output.appending(path: "\(model.plainName).momd")
+        return .buildCommand(
+            displayName: "Compiling data model \(model.plainName)",
+            executable: tool,
+            arguments: ["compile", model.path, compiled.path, module.moduleName],
+            inputFiles: TargetFiles.all(in: model),
+            outputFiles: [compiled]
+        )
     }
+}
 
-    private func contents(of folder: URL) -> [URL] {
-        FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
-    }
-
-    /// The Swift files in the target's folder that are not the target's, if they are classes of a model: by what they say, or as Xcode
-    /// names them.
-    private func excludedSources(of module: any SourceModuleTarget) -> [URL] {
-        let own = Set(module.sourceFiles.map(\.url.standardizedFileURL.path))
-        return contents(of: module.directoryURL).filter { file in
-            guard file.pathExtension == "swift", !own.contains(file.standardizedFileURL.path) else { return false }
-            if file.lastPathComponent.hasSuffix("+CoreDataClass.swift") { return true }
-            return (try? String(contentsOf: file, encoding: .utf8))?.contains("@NSManaged") == true
-        }.sorted { $0.path < $1.path }
-    }
+extension URL {
+    var plainName: String { deletingPathExtension().lastPathComponent }
 }

@@ -14,7 +14,7 @@ struct GuideTests {
         let files = try #require(FileManager.default.enumerator(at: example, includingPropertiesForKeys: nil)).compactMap { $0 as? URL }
         let sources = try files.filter { $0.pathExtension == "swift" }.map { try String(contentsOf: $0, encoding: .utf8) }
         let shown = guide.components(separatedBy: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "\n```").first }
-        #expect(shown.count == 4)
+        #expect(shown.count == 6)
         for snippet in shown { #expect(sources.contains { $0.contains(snippet + "\n") }, "\(snippet)") }
     }
 

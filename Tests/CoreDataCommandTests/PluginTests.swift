@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The build tool plugin")
+// One after the other: they build in one folder.
+@Suite("The build tool plugin", .serialized)
 struct PluginTests {
     // * A package that has this one as a dependency by path, with models among its sources and classes as Xcode writes them, is built
     //   and run.
@@ -15,14 +16,12 @@ struct PluginTests {
     @Test("makes a package's classes and compiled models, and makes them again when a model changes", .timeLimit(.minutes(30)))
     func bookshelf() async throws {
         let folder = try TemporaryFolder()
-        let example = folder.file("Bookshelf")
-        try FileManager.default.copyItem(at: Places.package.appendingPathComponent("Tests/Fixtures/Bookshelf"), to: example)
-        try replace("\"../../..\"", with: "\"\(Places.package.path)\"", in: example.appendingPathComponent("Package.swift"))
+        let example = try copyExample(to: folder)
         try await expectOutput(of: example)
         // NB: the first build makes the tool, and the second one sees that it is new.
         try await expectOutput(of: example)
         let again = try await expectOutput(of: example)
-        for work in ["data model", "Adopting", "Compiling Bookshelf"] { #expect(!again.errors.contains(work), "\(again.errors)") }
+        for work in ["data model", "Making sources", "Compiling Bookshelf"] { #expect(!again.errors.contains(work), "\(again.errors)") }
 
         let sources = example.appendingPathComponent("Sources/Bookshelf")
         try replace("name=\"title\"", with: "name=\"heading\"", in: sources.appendingPathComponent(model))
@@ -33,7 +32,76 @@ struct PluginTests {
 
         try replace("</model>", with: "</mode>", in: sources.appendingPathComponent(model))
         let failed = try await run(example)
-        #expect(failed.status != 0 && "\(failed.output)\(failed.errors)".contains("\(model), line 13: "), "\(failed.errors)")
+        #expect(failed.status != 0 && "\(failed.output)\(failed.errors)".contains("\(model):13:1: error: "), "\(failed.errors)")
+    }
+
+    // * A model, the options and the excluded files have mistakes, one after the other.
+    // => The build fails before anything is compiled, with the place of the mistake and what could stand there.
+    // * A mandatory attribute gets no default.
+    // => The build warns of it, unless the options say that it should not.
+    @Test("tells mistakes and warnings at their places", .timeLimit(.minutes(30)))
+    func mistakes() async throws {
+        let folder = try TemporaryFolder()
+        let example = try copyExample(to: folder)
+        let sources = example.appendingPathComponent("Sources/Catalog")
+        let (contents, options) = ("Catalog.xcdatamodeld/Catalog.xcdatamodel/contents", ".coredata.json")
+        let mistakes = [
+            Mistake(
+                "../../Package.swift",
+                "[\"Xcode\"]",
+                "[\"Xcode/BoxView.swift\"]",
+                "target Catalog: exclude: [\"Xcode/Box+Habits.swift\"]"
+            ),
+            Mistake(
+                contents,
+                "label\" optional=",
+                "label\" optionl=",
+                "\(contents):5:1: error: optionl is no attribute of <attribute>: is optional meant?"
+            ),
+            Mistake(
+                contents,
+                "\"Date\"",
+                "\"Dat\"",
+                "\(contents):6:1: error: attributeType=\"Dat\" of <attribute> is no type of attributes. There are Int"
+            ),
+            Mistake(options, "\"style\"", "\"stile\"", "\(options):2:1: error: stile is no key: is style meant?"),
+            Mistake(options, "\"swift\"", "\"Swift\"", "\(options):2:1: error: style is \"xcode\" or \"swift\", not Swift"),
+            Mistake(options, "[\"Xcode/BoxView.swift\"]", "[]", "Xcode/BoxView.swift: warning: the file is left out", isError: false),
+            Mistake(
+                "Xcode/Box+Habits.swift",
+                "Box.shelf.place",
+                "Box.shelf.plaec",
+                "Box+Habits.swift:14:51: error: Shelf has no plaec in the model: is place meant?"
+            ),
+            Mistake(
+                contents,
+                " defaultValueString=\"\"",
+                "",
+                "\(contents):13:1: warning: Shelf.place is mandatory and has no default",
+                isError: false
+            ),
+        ]
+        for mistake in mistakes {
+            let file = sources.appendingPathComponent(mistake.file)
+            let original = try Data(contentsOf: file)
+            try replace(mistake.right, with: mistake.wrong, in: file)
+            let run = try await build(example, "Catalog")
+            #expect(
+                (run.status != 0) == mistake.isError && "\(run.output)\(run.errors)".contains(mistake.message),
+                "\(run.output)\(run.errors)"
+            )
+            if mistake.isError { #expect(!"\(run.output)\(run.errors)".contains("Compiling Catalog")) }
+            try original.write(to: file)
+        }
+    }
+
+    private struct Mistake {
+        let file, right, wrong, message: String
+        let isError: Bool
+
+        init(_ file: String, _ right: String, _ wrong: String, _ message: String, isError: Bool = true) {
+            (self.file, self.right, self.wrong, self.message, self.isError) = (file, right, wrong, message, isError)
+        }
     }
 
     private let model = "Library.xcdatamodeld/Library 2.xcdatamodel/contents"
@@ -46,18 +114,36 @@ struct PluginTests {
                 Emma, 474 pages. I am Jane
                 The resource is the same model: true
                 Other loans of each reader: [1, 0, 1]
+                A new shelf is nowhere.
                 In the attic, 12 kg:
                 novels (full) with maps and letters
+                A new box is unnamed.
+                place
+                novels
+                <maps>
+                label.length == 4
 
                 """
         )
         return run
     }
 
-    /// The dependencies are built once for all runs of this test.
-    private func run(_ example: URL) async throws -> Run {
+    private func copyExample(to folder: TemporaryFolder) throws -> URL {
+        let example = folder.file("Bookshelf")
+        try FileManager.default.copyItem(at: Places.package.appendingPathComponent("Tests/Fixtures/Bookshelf"), to: example)
+        try replace("\"../../..\"", with: "\"\(Places.package.path)\"", in: example.appendingPathComponent("Package.swift"))
+        return example
+    }
+
+    private func run(_ example: URL) async throws -> Run { try await swift("run", example) }
+    private func build(_ example: URL, _ target: String) async throws -> Run {
+        try await swift("build", example, after: ["--target", target])
+    }
+
+    /// The dependencies are built once for all runs of these tests.
+    private func swift(_ verb: String, _ example: URL, after: [String] = []) async throws -> Run {
         let scratch = Places.package.appendingPathComponent(".build/examples").path
-        let arguments = ["swift", "run", "--package-path", example.path, "--scratch-path", scratch]
+        let arguments = ["swift", verb, "--package-path", example.path, "--scratch-path", scratch] + after
         return try await Run(URL(fileURLWithPath: "/usr/bin/env"), arguments)
     }
 

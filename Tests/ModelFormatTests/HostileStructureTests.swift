@@ -176,7 +176,8 @@ struct HostileStructureTests {
             ("<entity name=\"A\" isAbstract=\"maybe\"/>", "line 2: isAbstract=\"maybe\" of <entity> is neither YES nor NO"),
             (
                 "<entity name=\"A\"><attribute name=\"x\" attributeType=\"Text\"/></entity>",
-                "line 2: attributeType=\"Text\" of <attribute> is no type of attributes"
+                "line 2: attributeType=\"Text\" of <attribute> is no type of attributes. There are Integer 16, Integer 32, Integer 64, "
+                    + "Decimal, Double, Float, String, Boolean, Date, Binary, UUID, URI, Transformable, Object ID, Composite"
             ),
             (
                 "<entity name=\"A\"><relationship name=\"x\" maxCount=\"many\"/></entity>",

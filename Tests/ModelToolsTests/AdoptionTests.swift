@@ -1,5 +1,4 @@
 import Foundation
-import ModelFormat
 import ModelTools
 import TestSupport
 import Testing
@@ -8,7 +7,7 @@ import Testing
 struct AdoptionTests {
     @Test("has bodies for what @NSManaged declares, on the same lines")
     func bodies() throws {
-        let text = try adoptedSource(person, file: "/src/Person.swift")
+        let text = adopted(person, "/src/Person.swift")
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         #expect(lines.first == "#sourceLocation(file: \"/src/Person.swift\", line: 1)")
         for (made, original) in zip(lines.dropFirst(), person.split(separator: "\n", omittingEmptySubsequences: false)) {
@@ -33,7 +32,7 @@ struct AdoptionTests {
     func compiles() async throws {
         let folder = try TemporaryFolder()
         let sources = [
-            try folder.write(try adoptedSource(person, file: "/src/Person.swift"), to: "Person+Adopted.swift"),
+            try folder.write(adopted(person, "/src/Person.swift"), to: "Person+Adopted.swift"),
             try folder.write("import CoreData\npublic class Person: NSManagedObject {}", to: "Class.swift"),
         ]
         let complaints = try await Compiler.complaints(about: sources, module: "Adopted")
@@ -48,8 +47,14 @@ struct AdoptionTests {
             let text = "@objc \\(call("@NSManaged var c: Int")) @objc" + #"@objc"# + \"\"\"
                 @NSManaged "quoted"
                 \"\"\"
+            let (mark, other) = (/"/, #/ "@objc /#)
+            #if canImport(UIKit)
+            @objc let never = #keyPath(A.b)
+            #elseif !os(Linux) || (os(macOS) && DEBUG)
+            @objc let neither = 1
+            #endif
             """
-        #expect(try adoptedSource(source, file: "A.swift") == "#sourceLocation(file: \"A.swift\", line: 1)\n\(source)\n#sourceLocation()\n")
+        #expect(adopted(source) == "#sourceLocation(file: \"A.swift\", line: 1)\n\(source)\n#sourceLocation()\n")
     }
 
     @Test(
@@ -66,10 +71,10 @@ struct AdoptionTests {
             ("@NSManaged var a: Set<Int>>", "A bracket is closed that was not opened"),
         ]
     )
-    func refusal(source: String, reason: String) throws {
-        let error = #expect(throws: ModelFormatError.self) { try adoptedSource("class A {\n    \(source)\n}", file: "A.swift") }
-        #expect(error?.description.contains(reason) == true && error?.file == "A.swift", "\(error?.description ?? "")")
-        #expect(error?.place == .line(2))
+    func refusal(source: String, reason: String) {
+        let messages = AdoptedSources(of: [SourceFile(path: "A.swift", text: "class A {\n    \(source)\n}")]).messages
+        #expect(messages.map(\.kind) == [.error] && messages[0].text.contains(reason), "\(messages)")
+        #expect(messages[0].file == "A.swift" && messages[0].place?.line == 2)
     }
 
     // Every beginning of a file, and a file with any byte changed into one that matters.
@@ -77,14 +82,21 @@ struct AdoptionTests {
     func hostile() {
         let bytes = Array(person.utf8)
         for count in stride(from: 0, to: bytes.count, by: 17) {
-            // Either is right; that it comes back is the test.
-            _ = try? adoptedSource(String(decoding: bytes[..<count], as: UTF8.self), file: "A.swift")
+            // Any copy is right; that it comes back is the test.
+            _ = adopted(String(decoding: bytes[..<count], as: UTF8.self))
             var damaged = bytes
             damaged[count] = Array("\"(@:>/\\\n".utf8)[count % 8]
-            _ = try? adoptedSource(String(decoding: damaged, as: UTF8.self), file: "A.swift")
+            _ = adopted(String(decoding: damaged, as: UTF8.self))
         }
-        _ = try? adoptedSource(String(repeating: "\"\\(", count: 50_000), file: "A.swift")
+        for text in ["\"\\(", "{", "class A {", "#keyPath(", "#if !(", "@objc(", "extension A { override func a(", "@NSManaged var a: ["] {
+            _ = adopted(String(repeating: text, count: 2_000))
+        }
     }
+}
+
+/// The copy of a file that is alone.
+func adopted(_ text: String, _ path: String = "A.swift") -> String {
+    AdoptedSources(of: [SourceFile(path: path, text: text)]).copies[0].text
 }
 
 extension String {

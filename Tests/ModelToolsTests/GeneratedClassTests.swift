@@ -44,7 +44,8 @@ struct GeneratedClassTests {
             files[1].text,
             """
             extension Book {
-                private enum Keys {
+                /// The names of attributes and relationships, with their types.
+                enum Keys {
                     static let `default` = Attribute<Bool>("default")
                     static let title = Attribute<String?>("title")
                     static let year = Attribute<Int16?>("year")
@@ -142,7 +143,37 @@ struct GeneratedClassTests {
         model.entities.append(novel)
         let text = try sources(of: model).map(\.text).joined()
         #expect(text.contains("class Novel: Book {}\n"))
+        #expect(
+            text.contains("    enum Keys {\n        static let `default` = Attribute<Bool>(\"default\")\n"),
+            "A class has inherited keys, too."
+        )
         #expect(text.contains("extension Book: Identifiable {}") && !text.contains("extension Novel: Identifiable {}"))
+    }
+
+    @Test("compile whatever of Swift's names and ours the model has, in both styles", arguments: PropertyStyle.allCases)
+    func names(style: PropertyStyle) async throws {
+        let model = NamedEverything.model
+        let options = GenerationOptions(moduleName: "Named", isPublic: true, style: style)
+        let archive = try model.archived(parser: .predicates)
+        let folder = try TemporaryFolder()
+        let files = try swiftSources(of: model, named: "Clash", archive: archive, options)
+        let sources = try files.map { try folder.write($0.text, to: $0.name) }
+        #expect(files.count == 2 * NamedEverything.classes.count + 5)
+        let complaints = try await Compiler.complaints(about: sources, module: "Named")
+        #expect(complaints.isEmpty, "\(complaints)")
+    }
+
+    @Test("have in their bodies what extensions override")
+    func overrides() throws {
+        let options = GenerationOptions(overrides: ["Book": ["override func willSave() { willSave_Book() }"]])
+        expectLines(
+            try sources(of: library, options)[0].text,
+            """
+            class Book: NSManagedObject {
+                override func willSave() { willSave_Book() }
+            }
+            """
+        )
     }
 
     @Test("are refused with all reasons where Swift would not take the names")
@@ -159,6 +190,7 @@ struct GeneratedClassTests {
                 "The property \"the books\" of entity Person is no name in Swift.",
             ]
         )
+        #expect(error?.places == [["Book", "Person"], ["Book", "objectID"], ["Person", "the books"]])
     }
 
     private func sources(of model: Model, _ options: GenerationOptions = GenerationOptions()) throws -> [GeneratedFile] {
@@ -189,6 +221,64 @@ private let library: Model = {
     model.entities = [book, person]
     return model
 }()
+
+/// A model of what generated code could stumble over.
+private enum NamedEverything {
+    static let classes = [
+        "Any", "Array", "Attribute", "Bool", "ClashModel", "Data", "Date", "Decimal", "Double", "Error", "Float", "Identifiable",
+        "IndexSet", "Int",
+        "Int16", "Int32", "Int64", "Keys", "NSFetchRequest", "NSIndexSet", "NSManagedObjectID", "NSNumber", "NSObject", "NSOrderedSet",
+        "NSSet", "Optional", "OrderedToMany", "Protocol", "RelatedList", "RelatedSet", "Self", "Set", "StaticString", "String",
+        "TimeInterval",
+        "ToMany", "ToOne", "Type", "URL", "UUID", "Void", "class", "default", "protocol",
+    ]
+    private static let properties = [
+        "Any", "Attribute", "Int16", "Keys", "Protocol", "Self", "String", "ToMany", "ToOne", "Type", "Void", "add", "as", "associatedtype",
+        "async", "await",
+        "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do", "else", "enum", "extension", "false",
+        "fileprivate",
+        "for", "func", "guard", "if", "import", "in", "inout", "insert", "internal", "is", "let", "newValue", "nil", "none", "operator",
+        "private",
+        "protocol", "public", "remove", "repeat", "replace", "rethrows", "return", "set", "some", "static", "struct", "subscript", "super",
+        "switch", "throw",
+        "throws", "true", "try", "typealias", "value", "values", "var", "where", "while", "willSet",
+    ]
+
+    /// An entity for each class, related to all others, with an attribute of each type; and one with all names of properties.
+    static let model: Model = {
+        var model = Model()
+        for name in classes { model.entities.append(entity(name, attributes: Model.ValueType.allCases.filter { $0 != .composite })) }
+        var last = Model.Entity()
+        (last.name, last.className, last.codeGeneration) = ("Last", "Last", .class)
+        last.attributes = properties.map { attribute($0, .string) }
+        last.relationships = classes.map { relationship("to\($0)", $0, isMany: $0.count > 4, isOrdered: $0.count > 6) }
+        var heir = Model.Entity()
+        (heir.name, heir.className, heir.codeGeneration, heir.parent) = ("Heir", "Heir", .class, "Attribute")
+        model.entities += [last, heir]
+        return model
+    }()
+
+    private static func entity(_ name: String, attributes types: [Model.ValueType]) -> Model.Entity {
+        var entity = Model.Entity()
+        (entity.name, entity.className, entity.codeGeneration) = (name, name, .class)
+        for (number, type) in types.enumerated() {
+            entity.attributes.append(attribute("a\(number)", type, isOptional: true, usesScalars: number % 2 == 0))
+            entity.attributes.append(attribute("b\(number)", type, isOptional: false, usesScalars: true))
+        }
+        entity.relationships = [
+            relationship("one", name, isMany: false), relationship("many", name, isMany: true),
+            relationship("list", "Attribute", isMany: true, isOrdered: true), relationship("set", "ToMany", isMany: true),
+        ]
+        return entity
+    }
+
+    private static func relationship(_ name: String, _ target: String, isMany: Bool, isOrdered: Bool = false) -> Model.Relationship {
+        var relationship = Model.Relationship()
+        (relationship.name, relationship.destination, relationship.isOptional, relationship.isOrdered) = (name, target, true, isOrdered)
+        relationship.maxCount = isMany ? 0 : 1
+        return relationship
+    }
+}
 
 private func attribute(_ name: String, _ type: Model.ValueType, isOptional: Bool = false, usesScalars: Bool = false) -> Model.Attribute {
     var attribute = Model.Attribute()

@@ -5,30 +5,39 @@ import ModelTools
 struct AdoptCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "adopt",
-        abstract: "Makes copies of Swift files with @NSManaged that compile on Linux.",
+        abstract: "Makes copies of Swift files for Apple's platforms that compile on Linux.",
         discussion: """
-            The properties and methods get bodies, and @objc goes; all stays in its line, and errors name the original. The files must be \
-            kept out of the target, and their copies be in it. The build plugin does that by itself for files that the target excludes.
+            @NSManaged properties and methods get bodies, @objc goes, #keyPath becomes text, overrides move from extensions into their \
+            class, and so on; all stays in its line, and errors name the original. The files must be kept out of the target, and their \
+            copies be in it. The build plugin does that by itself for files that the target excludes. What there is no right answer for is \
+            told with its line and a cure, and nothing is written.
             """
     )
 
-    @Argument(help: "The Swift files.", completion: .file()) var files: [String]
+    @Argument(help: "The Swift files, all of a target at once.", completion: .file()) var files: [String]
     @Option(name: .shortAndLong, help: "The folder for the copies, each NAME+Adopted.swift.") var output: String
+    @Option(help: "A model that key paths are checked against.", completion: .file()) var model: [String] = []
 
     func run() throws {
-        let names = Dictionary(grouping: files) { URL(fileURLWithPath: $0).lastPathComponent }
-        if let twice = names.filter({ $0.value.count > 1 }).keys.min() { throw Failure("Several files are called \(twice).") }
-        let copies = try files.map { path in
-            let url = URL(fileURLWithPath: path)
-            guard let data = FileManager.default.contents(atPath: url.path) else { throw Failure("There is no file at \(path).") }
-            guard let text = String(data: data, encoding: .utf8) else { throw Failure("\(path) is no text in UTF-8.") }
-            return (name: Self.name(ofCopy: url), text: try adoptedSource(text, file: url.path))
+        let names = Dictionary(grouping: files, by: nameOfCopy)
+        if let twice = names.filter({ $0.value.count > 1 }).values.first?.first {
+            throw Failure("Several files are called \(URL(fileURLWithPath: twice).lastPathComponent).")
         }
+        let adopted = AdoptedSources(of: try files.map(source), models: try model.map { try ModelFile(path: $0).current() })
+        for message in adopted.messages { printError(message.description) }
+        if let first = adopted.overrides.keys.min() {
+            throw Failure("Class \(first) is made from a model, and the files override in it: only the build plugin can put that together.")
+        }
+        if adopted.messages.contains(where: { $0.kind == .error }) { throw Failure("Nothing was written.") }
         let folder = URL(fileURLWithPath: output)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        for copy in copies { try writeIfNew(Data(copy.text.utf8), to: folder.appendingPathComponent(copy.name)) }
+        for copy in adopted.copies { try writeIfNew(Data(copy.text.utf8), to: folder.appendingPathComponent(nameOfCopy(of: copy.path))) }
     }
 
-    /// NB: the compiler tells files of a module apart by their names alone, and a copy names its original.
-    private static func name(ofCopy file: URL) -> String { file.deletingPathExtension().lastPathComponent + "+Adopted.swift" }
+    private func source(_ path: String) throws -> SourceFile {
+        let url = URL(fileURLWithPath: path)
+        guard let data = FileManager.default.contents(atPath: url.path) else { throw Failure("There is no file at \(path).") }
+        guard let text = String(data: data, encoding: .utf8) else { throw Failure("\(path) is no text in UTF-8.") }
+        return SourceFile(path: url.path, text: text)
+    }
 }

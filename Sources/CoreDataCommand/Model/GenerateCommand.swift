@@ -1,7 +1,5 @@
 import ArgumentParser
-import CoreData
 import Foundation
-import ModelFormat
 import ModelTools
 
 struct GenerateCommand: ParsableCommand {
@@ -25,7 +23,7 @@ struct GenerateCommand: ParsableCommand {
         let file = try source.file()
         let model = try file.current()
         let options = GenerationOptions(moduleName: module, isPublic: `public`, style: style)
-        let archive = try (module.map(model.qualifyingClasses) ?? model).archived(parser: .predicates)
+        let archive = try file.archive(module: module)
         let files =
             oneFile
             ? [try swiftSource(of: model, named: file.name, archive: archive, options)]
@@ -34,12 +32,6 @@ struct GenerateCommand: ParsableCommand {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for file in files { try writeIfNew(Data(file.text.utf8), to: folder.appendingPathComponent(file.name)) }
     }
-}
-
-/// Writes a file unless it has that content already, so that a build goes on from what did not change.
-func writeIfNew(_ data: Data, to url: URL) throws {
-    if let known = try? Data(contentsOf: url), known == data { return }
-    try data.write(to: url, options: .atomic)
 }
 
 extension PropertyStyle: ExpressibleByArgument {}

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ModelTools
 
 struct ModelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ModelTools
 import CoreData
 import Foundation
 

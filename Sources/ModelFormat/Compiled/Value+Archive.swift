@@ -67,8 +67,9 @@ extension ArchivedObject {
         else { throw error("the decimal number cannot be read") }
         // NB: the byte order is that of the machine: 1 for little-endian.
         let isLittle = try integer("NS.mantissa.bo") != 2
-        let digits = stride(from: mantissa.startIndex, to: mantissa.endIndex, by: 2).map {
-            UInt16(mantissa[isLittle ? $0 + 1 : $0]) << 8 | UInt16(mantissa[isLittle ? $0 : $0 + 1])
+        let digits: [UInt16] = stride(from: mantissa.startIndex, to: mantissa.endIndex, by: 2).map { place in
+            let (first, second) = (UInt16(mantissa[place]), UInt16(mantissa[place + 1]))
+            return isLittle ? second << 8 | first : first << 8 | second
         }
         let length = min(max(try integer("NS.length") ?? digits.count, 0), digits.count)
         let significand = digits[..<length].reversed().reduce(Decimal(0)) { $0 * 65_536 + Decimal(Int($1)) }

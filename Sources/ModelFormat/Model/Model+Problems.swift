@@ -84,11 +84,16 @@ private struct ProblemFinder {
     }
 
     func references() -> [Model.Problem] {
-        model.composites.flatMap { composite in composite.attributes.flatMap { problems(of: $0, [composite.name]) } }
-            + model.configurations.flatMap { configuration in
-                configuration.members.flatMap { missing($0, [configuration.name], "a member of configuration \(configuration.name)") }
-            }
-            + model.fetchRequests.flatMap { missing($0.entity, [$0.name], "the entity of fetch request \($0.name)") }
+        var found: [Model.Problem] = []
+        for composite in model.composites { found += composite.attributes.flatMap { problems(of: $0, [composite.name]) } }
+        for configuration in model.configurations {
+            let what = "a member of configuration \(configuration.name)"
+            found += configuration.members.flatMap { missing($0, [configuration.name], what) }
+        }
+        for request in model.fetchRequests {
+            found += missing(request.entity, [request.name], "the entity of fetch request \(request.name)")
+        }
+        return found
     }
 
     func circles() -> [Model.Problem] {

@@ -22,7 +22,13 @@ extension Model.Entity: XMLElementValue {
 
     private mutating func exchangeCodeGeneration(with fields: inout XMLFields) throws {
         var found: CodeGeneration? = codeGeneration == .manual ? nil : codeGeneration
-        try fields.converted("codeGenerationType", &found, "is no kind of code generation", read: CodeGeneration.init, write: \.rawValue)
+        try fields.converted(
+            "codeGenerationType",
+            &found,
+            "is no kind of code generation. There are class, category, manual",
+            read: CodeGeneration.init,
+            write: \.rawValue
+        )
         codeGeneration = found ?? .manual
     }
 }

@@ -7,11 +7,13 @@ extension Model {
     ///
     /// - Throws: `ModelFormatError` with a line: for what is no XML or no model, values of a wrong form, names that come twice, and names
     ///   of what is not there.
-    public init(xml data: Data) throws {
-        let root = try XMLNode.root(of: data)
+    public init(xml data: Data) throws { self = try Self.read(XMLNode.root(of: data), nil) }
+
+    fileprivate static func read(_ root: XMLNode, _ unknowns: UnknownFields?) throws -> Model {
         guard root.name == "model" else { throw root.error("the root element is <\(root.name)>, not <model>") }
-        self = try XMLFields.value(of: root)
-        if let problem = problems().first { throw root.innermost(along: problem.path).error(problem.sentence) }
+        let model: Model = try XMLFields.value(of: root, unknowns)
+        if let problem = model.problems().first { throw root.innermost(along: problem.path).error(problem.sentence) }
+        return model
     }
 
     /// The `contents` of an `.xcdatamodel`. Reading it gives an equal model, if this one is from a source too.
@@ -19,6 +21,27 @@ extension Model {
     /// Compiled models can hold what the source has no form for; that is left out: sort descriptors, `validations`, `derivationFilter`,
     /// value classes, and all but text in user infos.
     public func xml() throws -> Data { try XMLFields.node("model", of: self).document }
+}
+
+/// A model's source with the lines of what it says.
+public struct ModelSourceFile: Sendable {
+    public let model: Model
+    /// What this module does not know, each with its line and with what could stand there.
+    public let unknowns: [ModelFormatError]
+    private let root: XMLNode
+
+    /// Reads the `contents` of an `.xcdatamodel`.
+    ///
+    /// - Throws: as `Model.init(xml:)`.
+    public init(xml data: Data) throws {
+        let found = UnknownFields()
+        root = try XMLNode.root(of: data)
+        model = try Model.read(root, found)
+        unknowns = found.found
+    }
+
+    /// The line of an entity or a property: of what comes nearest to it on the path of names.
+    public func line(of path: [String]) -> Int { max(root.innermost(along: path).line, 1) }
 }
 
 extension XMLNode {

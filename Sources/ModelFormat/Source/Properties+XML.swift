@@ -26,7 +26,8 @@ extension Model.Attribute: XMLElementValue {
 
     private mutating func exchangeType(with fields: inout XMLFields) throws {
         var found: Model.ValueType? = type == .undefined ? nil : type
-        try fields.converted("attributeType", &found, "is no type of attributes", read: Model.ValueType.init(sourceName:)) {
+        let problem = "is no type of attributes. There are \(Model.ValueType.allCases.compactMap(\.sourceName).joined(separator: ", "))"
+        try fields.converted("attributeType", &found, problem, read: Model.ValueType.init(sourceName:)) {
             $0.sourceName ?? ""
         }
         type = found ?? .undefined
@@ -104,7 +105,7 @@ extension Model.Relationship: XMLElementValue {
 
     private mutating func exchangeDeleteRule(with fields: inout XMLFields) throws {
         var found: DeleteRule? = deleteRule
-        let problem = "is no delete rule"
+        let problem = "is no delete rule. There are \(DeleteRule.allCases.map(\.sourceName).joined(separator: ", "))"
         try fields.converted("deletionRule", &found, problem, read: DeleteRule.init(sourceName:), write: \.sourceName)
         deleteRule = found ?? .nullify
     }

@@ -12,16 +12,19 @@ protocol XMLElementValue {
 struct XMLFields {
     private(set) var node: XMLNode
     let isReading: Bool
+    private let unknowns: UnknownFields?
     private var known: Set<String> = []
     private var knownChildren: Set<String> = []
 
-    private init(_ node: XMLNode, isReading: Bool) {
+    private init(_ node: XMLNode, isReading: Bool, _ unknowns: UnknownFields? = nil) {
         self.node = node
         self.isReading = isReading
+        self.unknowns = unknowns
     }
 
-    static func value<Value: XMLElementValue>(of node: XMLNode) throws -> Value {
-        var fields = XMLFields(node, isReading: true)
+    /// - Parameter unknowns: is told what the element and those in it have and nobody names.
+    static func value<Value: XMLElementValue>(of node: XMLNode, _ unknowns: UnknownFields? = nil) throws -> Value {
+        var fields = XMLFields(node, isReading: true, unknowns)
         var value = Value()
         try value.exchange(with: &fields)
         return value
@@ -98,7 +101,7 @@ extension XMLFields {
     mutating func children<Value: XMLElementValue>(_ name: String, _ values: inout [Value]) throws {
         knownChildren.insert(name)
         if isReading {
-            values = try node.children(name).map { try Self.value(of: $0) }
+            values = try node.children(name).map { try Self.value(of: $0, unknowns) }
         } else {
             node.children += try values.map { try Self.node(name, of: $0) }
         }
@@ -110,7 +113,7 @@ extension XMLFields {
         if isReading {
             values = try node.children(group).flatMap(\.children).map { child in
                 guard child.name == name else { throw child.error("<\(child.name)> stands where only <\(name)> can") }
-                return try Self.value(of: child)
+                return try Self.value(of: child, unknowns)
             }
         } else if !values.isEmpty {
             var parent = XMLNode(group)
@@ -141,11 +144,33 @@ extension XMLFields {
         if isReading {
             let unknown = node.attributes.filter { !known.contains($0.name) }
             extras.attributes = Dictionary(unknown.map { ($0.name, $0.value) }) { first, _ in first }
-            extras.elements = node.children.filter { !knownChildren.contains($0.name) }.map(Model.Extras.Element.init)
+            let others = node.children.filter { !knownChildren.contains($0.name) }
+            extras.elements = others.map(Model.Extras.Element.init)
+            unknowns?.note(unknown.map(\.name), known, of: node)
+            unknowns?.note(others, knownChildren, in: node)
         } else {
             node.attributes += extras.attributes.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
             node.children += extras.elements.map(\.node)
         }
+    }
+}
+
+/// What the elements of a file have and nobody names.
+final class UnknownFields {
+    private(set) var found: [ModelFormatError] = []
+
+    func note(_ attributes: [String], _ known: Set<String>, of node: XMLNode) {
+        found += attributes.map { node.error("\($0) is no attribute of <\(node.name)>\(Self.cure($0, known, "It can have"))") }
+    }
+
+    func note(_ children: [XMLNode], _ known: Set<String>, in node: XMLNode) {
+        found += children.map { $0.error("<\($0.name)> cannot stand in <\(node.name)>\(Self.cure($0.name, known, "There can be"))") }
+    }
+
+    private static func cure(_ name: String, _ known: Set<String>, _ list: String) -> String {
+        let names = known.sorted()
+        let near = nearest(to: name, among: names).map { ": is \($0) meant?" } ?? "."
+        return names.isEmpty ? "" : "\(near) \(list) \(names.joined(separator: ", "))"
     }
 }
 

@@ -2,7 +2,7 @@ import Foundation
 import FoundationXML
 
 /// An element of an XML document.
-struct XMLNode {
+struct XMLNode: Sendable {
     var name: String
     /// In the order in which they are written; those read from a file are sorted by name.
     var attributes: [(name: String, value: String)] = []

@@ -1,5 +1,3 @@
-import ModelFormat
-
 /// Bodies for what `@NSManaged` only declares.
 struct ManagedAccessors {
     /// The declarations of typed names, in order; the bodies use them by number.
@@ -7,8 +5,12 @@ struct ManagedAccessors {
     private let properties: [ManagedDeclaration.ManagedProperty]
     private let methods: [ManagedDeclaration.ManagedMethod]
 
+    /// The raw types of enumerations, by name.
+    private let enumerations: [String: String]
+
     /// - Parameter declarations: all of a file, which tell together which relationships are ordered.
-    init(_ declarations: [ManagedDeclaration]) {
+    init(_ declarations: [ManagedDeclaration], _ enumerations: [String: String]) {
+        self.enumerations = enumerations
         properties = declarations.compactMap { if case .property(let property) = $0 { property } else { nil } }
         methods = declarations.compactMap { if case .method(let method) = $0 { method } else { nil } }
     }
@@ -30,13 +32,26 @@ extension ManagedAccessors {
         let base = isOptional ? String(property.type.dropLast()) : property.type
         if let key = Self.primitiveKey(property.name) { return byName(key, base, isOptional, "primitiveValue", "setPrimitiveValue") }
         if base == "TimeInterval", !isOptional { return seconds(property.name) }
+        if !isOptional, let rawType = enumerations[base], Self.scalars.contains(rawType) { return rawValue(property.name, base, rawType) }
         guard Self.scalars.contains(base) || Self.values.contains(base) else {
             return byName(property.name, base, isOptional, "value", "setValue")
         }
-        let number = keys.count
-        let name = SwiftNames.literal(property.name)
-        keys.append("static let key\(number) = NSManagedObject.Attribute<\(base)\(isOptional ? "?" : "")>(\(name))")
-        return "{ get { self[ManagedKeys.key\(number)] } set { self[ManagedKeys.key\(number)] = newValue } }"
+        let key = key(property.name, base + (isOptional ? "?" : ""))
+        return "{ get { self[\(key)] } set { self[\(key)] = newValue } }"
+    }
+
+    /// The typed name of a property, by its own name.
+    private mutating func key(_ name: String, _ type: String) -> String {
+        keys.append("static let key\(keys.count) = NSManagedObject.Attribute<\(type)>(\(SwiftNames.literal(name)))")
+        return "ManagedKeys.key\(keys.count - 1)"
+    }
+
+    /// An `@objc` enumeration is kept as its number.
+    private mutating func rawValue(_ name: String, _ type: String, _ rawType: String) -> String {
+        let key = key(name, rawType)
+        let message = SwiftNames.literal("\(name) is no case of \(type).")
+        return "{ get { guard let found = \(type)(rawValue: self[\(key)]) else { fatalError(\(message)) }; return found } "
+            + "set { self[\(key)] = newValue.rawValue } }"
     }
 
     /// `name` for `primitiveName`.
@@ -69,7 +84,10 @@ extension ManagedAccessors {
 extension ManagedAccessors {
     private func body(of method: ManagedDeclaration.ManagedMethod) throws -> String {
         guard let call = call(for: method) else {
-            throw ModelFormatError(.line(method.line), "Method \(method.name) is none of those that change a to-many relationship")
+            throw SourceProblem(
+                place: method.place,
+                text: "Method \(method.name) is none of those that change a to-many relationship: write it without @NSManaged, with a body"
+            )
         }
         return "{ \(call) }"
     }

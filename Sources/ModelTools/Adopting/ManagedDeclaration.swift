@@ -1,5 +1,3 @@
-import ModelFormat
-
 /// What stands behind an `@NSManaged`.
 enum ManagedDeclaration {
     case property(ManagedProperty)
@@ -14,7 +12,7 @@ enum ManagedDeclaration {
     struct ManagedMethod {
         let name: String
         let parameters: [Parameter]
-        let line: Int
+        let place: SourcePlace
     }
 
     struct Parameter {
@@ -31,20 +29,20 @@ struct DeclarationReader {
     let source: SwiftTokens
     private var index: Int
     /// Where the attribute is.
-    private let line: Int
+    private let place: SourcePlace
 
     /// - Parameter index: that of the first token after the attribute.
-    init(_ source: SwiftTokens, at index: Int, line: Int) {
+    init(_ source: SwiftTokens, at index: Int, place: SourcePlace) {
         self.source = source
         self.index = index
-        self.line = line
+        self.place = place
     }
 
     private var token: SwiftTokens.Token? { index < source.tokens.count ? source.tokens[index] : nil }
 
     /// An error behind the last token that was taken.
-    private func error(_ reason: String) -> ModelFormatError {
-        ModelFormatError(.line(index > 0 ? source.tokens[min(index, source.tokens.count) - 1].line : line), reason)
+    private func error(_ reason: String) -> SourceProblem {
+        SourceProblem(place: index > 0 ? source.tokens[min(index, source.tokens.count) - 1].place : place, text: reason)
     }
 
     /// Gives the declaration and the place of the byte behind it.
@@ -91,12 +89,13 @@ struct DeclarationReader {
     }
 
     private mutating func method() throws -> (declaration: ManagedDeclaration, end: Int) {
-        let number = token?.line ?? line
+        let place = token?.place ?? self.place
         index += 1
         let name = try name()
         try expect("(", "Method \(name) has no parameters")
         var parameters: [ManagedDeclaration.Parameter] = []
         while token?.text != ")" {
+            if parameters.count > 64 { throw error("Method \(name) has too many parameters") }
             parameters.append(try parameter(of: name))
             if token?.text == "," { index += 1 }
         }
@@ -105,7 +104,7 @@ struct DeclarationReader {
         if let token, ["-", "throws", "async", "{", "where"].contains(token.text), isOnSameLine(token) {
             throw error("Method \(name) has a result, an effect or a body: @NSManaged is for the methods that change a to-many")
         }
-        return (.method(.init(name: name, parameters: parameters, line: number)), end)
+        return (.method(.init(name: name, parameters: parameters, place: place)), end)
     }
 
     private mutating func parameter(of method: String) throws -> ManagedDeclaration.Parameter {
@@ -121,7 +120,8 @@ struct DeclarationReader {
     /// The text up to one of the signs outside of all brackets, or to the end of the line outside of them.
     private mutating func type(until ends: Set<String>) throws -> (text: String, end: Int) {
         var (depth, text, end) = (0, "", index > 0 ? source.tokens[index - 1].range.upperBound : 0)
-        while let token {
+        let limit = index + SourceStructure.reach / 4
+        while let token, index < limit {
             let isNewLine = !text.isEmpty && !ends.contains(")") && !isOnSameLine(token)
             if depth == 0, ends.contains(token.text) || isNewLine { return (text, end) }
             depth += "([<".contains(token.text) ? 1 : ")]>".contains(token.text) ? -1 : 0
@@ -129,7 +129,7 @@ struct DeclarationReader {
             (text, end) = (text + (["any", "some"].contains(token.text) ? token.text + " " : token.text), token.range.upperBound)
             index += 1
         }
-        guard depth == 0, !ends.contains(")") else { throw ModelFormatError(.line(line), "A bracket is not closed") }
+        guard depth == 0, !ends.contains(")") else { throw SourceProblem(place: place, text: "A bracket is not closed") }
         return (text, end)
     }
 }

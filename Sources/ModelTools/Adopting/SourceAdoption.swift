@@ -1,69 +1,67 @@
 import ModelFormat
 
-/// Makes of Swift source for Apple's platforms what compiles on Linux: `@NSManaged` properties and methods get bodies, `@objc` goes.
+/// Copies of Swift files for Apple's platforms that compile on Linux.
 ///
-/// Every declaration stays in its line and column, and errors and debuggers name the original file.
-///
-/// - Parameter file: the path of the original.
-/// - Throws: `ModelFormatError` with the line of a declaration that `@NSManaged` does not allow, or that cannot be made.
-public func adoptedSource(_ text: String, file: String) throws -> String {
-    do {
-        return try SourceAdoption(text).text(named: file)
-    } catch var error as ModelFormatError {
-        error.file = file
-        throw error
+/// What Linux cannot compile and has one right answer is rewritten: `@NSManaged` properties and methods get bodies, `@objc` goes and the name in it
+/// is registered, `#keyPath` and the selectors of comparisons become text, overrides in extensions are called from their class, and so on.
+/// Every declaration stays in its line, and errors and debuggers name the original file.
+public struct AdoptedSources: Sendable, Equatable {
+    /// In the order of the originals, with their paths.
+    public let copies: [SourceFile]
+    /// What there is no right answer for, with a cure.
+    public let messages: [SourceMessage]
+    /// Overrides that belong in the bodies of classes that are made from models, by class.
+    public let overrides: [String: [String]]
+    /// The classes with an `@objc(Name)`: that name, and Swift's.
+    public let classNames: [String: String]
+
+    /// - Parameters:
+    ///   - excluded: the files that the target leaves out, which become copies.
+    ///   - own: the files that the target compiles as they are, which tell what there is.
+    ///   - models: the target's models, which key paths are checked against.
+    public init(of excluded: [SourceFile], own: [SourceFile] = [], models: [Model] = []) {
+        let structures = excluded.map { SourceStructure($0.text) }
+        let symbols = TargetSymbols(excluded: structures, own: own.map { ($0.path, SourceStructure($0.text)) }, models: models)
+        var files = zip(excluded, structures).map { FileAdoption($0, $1, symbols) }
+        var generated: [String: [String]] = [:]
+        for (className, declaration) in files.flatMap(\.overrides) {
+            if let home = symbols.classes[className] {
+                files[home.file].addMember(declaration, to: home.type)
+            } else {
+                generated[className, default: []].append(declaration)
+            }
+        }
+        copies = files.map { SourceFile(path: $0.file.path, text: $0.text()) }
+        messages = files.flatMap(\.messages)
+        overrides = generated
+        classNames = Dictionary(files.flatMap(\.names).map { ($0.name, $0.className) }) { first, _ in first }
     }
 }
 
-private struct SourceAdoption {
-    private let source: SwiftTokens
-    /// Attributes that become spaces.
-    private var blanks: [Range<Int>] = []
-    /// Declarations with the places where their bodies belong, in order.
-    private var declarations: [(declaration: ManagedDeclaration, end: Int)] = []
-
-    init(_ text: String) throws {
-        source = SwiftTokens(text)
-        for index in source.tokens.indices where source.tokens[index].text == "@" { try readAttribute(at: index) }
+extension FileAdoption {
+    /// Puts a declaration behind the brace that opens a type's body.
+    fileprivate mutating func addMember(_ declaration: String, to type: Int) {
+        edits.insert(" \(declaration);", at: source.tokens[structure.types[type].brace].range.upperBound)
     }
+}
 
-    private mutating func readAttribute(at index: Int) throws {
-        guard index + 1 < source.tokens.count else { return }
-        let name = source.tokens[index + 1]
-        switch name.text {
-        case "objc": blanks.append(source.tokens[index].range.lowerBound..<selectorEnd(after: index + 1))
-        case "objcMembers": blanks.append(source.tokens[index].range.lowerBound..<name.range.upperBound)
-        case "NSManaged":
-            blanks.append(source.tokens[index].range.lowerBound..<name.range.upperBound)
-            var reader = DeclarationReader(source, at: index + 2, line: name.line)
-            declarations.append(try reader.declaration())
-        default: break
-        }
+/// What a file says that only copies can have: Objective-C's attributes and key paths, `@NSManaged`, overrides in extensions. Nil where it has
+/// nothing of that, or only in blocks that Linux does not compile.
+///
+/// One message for a file, at the first such place.
+public func exclusionWarning(for file: SourceFile, folder: String, target: String) -> SourceMessage? {
+    let structure = SourceStructure(file.text)
+    let words: [String: Set] = ["@": ["objc", "objcMembers", "NSManaged"], "#": ["keyPath"]]
+    let found = structure.source.tokens.indices.first { index in
+        structure.blocks.isActive[index] && words[structure.source[index]]?.contains(structure.source[index + 1]) == true
     }
-
-    /// Where the selector in brackets behind a word ends, or the word where there is none.
-    private func selectorEnd(after index: Int) -> Int {
-        let end = source.tokens[index].range.upperBound
-        guard index + 1 < source.tokens.count, source.tokens[index + 1].text == "(", source.tokens[index + 1].range.lowerBound == end else {
-            return end
-        }
-        return source.tokens[(index + 1)...].first { $0.text == ")" }?.range.upperBound ?? source.bytes.count
-    }
-
-    func text(named file: String) throws -> String {
-        var accessors = ManagedAccessors(declarations.map(\.declaration))
-        var bytes = source.bytes
-        // A selector that is not closed must not take the lines with it.
-        for place in blanks.joined() where bytes[place] != UInt8(ascii: "\n") { bytes[place] = UInt8(ascii: " ") }
-        var (text, start): ([UInt8], Int) = ([], 0)
-        for (declaration, end) in declarations where end >= start {
-            text += bytes[start..<end] + Array(" \(try accessors.body(of: declaration))".utf8)
-            start = end
-        }
-        text += bytes[start...]
-        let keys = accessors.keys.isEmpty ? [] : ["private enum ManagedKeys {"] + accessors.keys.map { "    " + $0 } + ["}", ""]
-        return
-            (["#sourceLocation(file: \(SwiftNames.literal(file)), line: 1)", String(decoding: text, as: UTF8.self)]
-            + ["#sourceLocation()", ""] + keys).joined(separator: "\n")
-    }
+    guard let found else { return nil }
+    let path = file.path.hasPrefix(folder + "/") ? String(file.path.dropFirst(folder.count + 1)) : file.path
+    return SourceMessage(
+        .warning,
+        file.path,
+        structure.source.tokens[found].place,
+        "Linux cannot compile \(structure.source[found])\(structure.source[found + 1]): exclude the file, and the plugin compiles a copy that it "
+            + "can. In Package.swift, target \(target): exclude: [\(SwiftNames.literal(path))]"
+    )
 }

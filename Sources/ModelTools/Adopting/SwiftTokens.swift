@@ -1,23 +1,32 @@
-/// The words and signs of Swift source, without comments and without what is in strings.
+/// The words and signs of Swift source, without comments and without the text of strings. What is put into strings is code.
 struct SwiftTokens {
     let bytes: [UInt8]
     private(set) var tokens: [Token] = []
     private var position = 0
     private var line = 1
+    private var lineStart = 0
+    /// Strings with other strings put into them are in a list: no depth of them is a reason to run out of stack.
+    private var open: [OpenString] = []
 
     struct Token {
         /// Places of bytes in the file.
         let range: Range<Int>
-        /// The first being 1.
-        let line: Int
+        let place: SourcePlace
         let text: String
+
+        var line: Int { place.line }
     }
 
     /// Reads to the end whatever the text is: what nobody closed ends with the file, or with the line.
     init(_ text: String) {
         bytes = Array(text.utf8)
-        while let byte = byte(at: position) { read(byte) }
+        while let byte = byte(at: position) {
+            if let string = open.last, string.parentheses == 0 { readText(byte, string) } else { readCode(byte) }
+        }
     }
+
+    /// The text of a token; nothing where there is none.
+    subscript(index: Int) -> String { tokens.indices.contains(index) ? tokens[index].text : "" }
 
     private func byte(at place: Int) -> UInt8? { place < bytes.count ? bytes[place] : nil }
 
@@ -27,25 +36,36 @@ struct SwiftTokens {
 
     private mutating func advance(_ count: Int = 1) {
         for _ in 0..<count where position < bytes.count {
-            if bytes[position] == UInt8(ascii: "\n") { line += 1 }
             position += 1
+            if bytes[position - 1] == UInt8(ascii: "\n") { (line, lineStart) = (line + 1, position) }
         }
     }
 
-    private mutating func read(_ byte: UInt8) {
+    private mutating func readCode(_ byte: UInt8) {
         if isAt("//") {
             skip { $0 == UInt8(ascii: "\n") }
         } else if isAt("/*") {
             skipComment()
         } else if isAt("\"") || isAt("#") && stringHashes != nil {
-            skipString()
+            openString()
+        } else if let end = regexEnd {
+            advance(end - position)
         } else if Self.isWord(byte) {
             append { !Self.isWord($0) }
         } else if byte > 32 {
-            append { _ in true }
+            readSign(byte)
         } else {
             advance()
         }
+    }
+
+    /// The parentheses around what is put into a string belong to the string.
+    private mutating func readSign(_ byte: UInt8) {
+        if !open.isEmpty, byte == UInt8(ascii: "(") || byte == UInt8(ascii: ")") {
+            open[open.count - 1].parentheses += byte == UInt8(ascii: "(") ? 1 : -1
+            if open[open.count - 1].parentheses == 0 { return advance() }
+        }
+        append { _ in true }
     }
 
     private static func isWord(_ byte: UInt8) -> Bool {
@@ -59,10 +79,10 @@ struct SwiftTokens {
 
     /// Appends a token of the present byte and those after it.
     private mutating func append(to isEnd: (UInt8) -> Bool) {
-        let (start, number) = (position, line)
+        let (start, place) = (position, SourcePlace(line: line, column: position - lineStart + 1))
         advance()
         skip(to: isEnd)
-        tokens.append(Token(range: start..<position, line: number, text: String(decoding: bytes[start..<position], as: UTF8.self)))
+        tokens.append(Token(range: start..<position, place: place, text: String(decoding: bytes[start..<position], as: UTF8.self)))
     }
 
     private mutating func skipComment() {
@@ -75,35 +95,8 @@ struct SwiftTokens {
     }
 }
 
+/// Strings.
 extension SwiftTokens {
-    /// The number of `#` before a quotation mark; nil where something else follows them.
-    private var stringHashes: Int? {
-        let count = bytes[position...].prefix { $0 == UInt8(ascii: "#") }.count
-        return byte(at: position + count) == UInt8(ascii: "\"") ? count : nil
-    }
-
-    /// Skips a string with all that is put into it. What is put in can have strings in it, which is no reason to run out of stack: the
-    /// open ones are in a list.
-    private mutating func skipString() {
-        var open: [OpenString] = []
-        openString(&open)
-        while let string = open.last, let byte = byte(at: position) {
-            if string.parentheses > 0 {
-                readCode(byte, &open)
-            } else if bytes[position...].starts(with: string.end) {
-                advance(string.end.count)
-                open.removeLast()
-            } else if bytes[position...].starts(with: string.interpolation) {
-                advance(string.interpolation.count)
-                open[open.count - 1].parentheses = 1
-            } else if byte == UInt8(ascii: "\n"), !string.isLong {
-                return
-            } else {
-                advance(bytes[position...].starts(with: string.escape) ? string.escape.count + 1 : 1)
-            }
-        }
-    }
-
     private struct OpenString {
         let isLong: Bool
         let end, escape, interpolation: [UInt8]
@@ -118,7 +111,13 @@ extension SwiftTokens {
         }
     }
 
-    private mutating func openString(_ open: inout [OpenString]) {
+    /// The number of `#` before a quotation mark; nil where something else follows them.
+    private var stringHashes: Int? {
+        let count = bytes[position...].prefix { $0 == UInt8(ascii: "#") }.count
+        return byte(at: position + count) == UInt8(ascii: "\"") ? count : nil
+    }
+
+    private mutating func openString() {
         let hashes = [UInt8](repeating: UInt8(ascii: "#"), count: stringHashes ?? 0)
         advance(hashes.count)
         let string = OpenString(hashes: hashes, isLong: isAt("\"\"\""))
@@ -126,14 +125,40 @@ extension SwiftTokens {
         open.append(string)
     }
 
-    private mutating func readCode(_ byte: UInt8, _ open: inout [OpenString]) {
-        switch byte {
-        case UInt8(ascii: "\""): return openString(&open)
-        case UInt8(ascii: "#") where stringHashes != nil: return openString(&open)
-        case UInt8(ascii: "("): open[open.count - 1].parentheses += 1
-        case UInt8(ascii: ")"): open[open.count - 1].parentheses -= 1
-        default: break
+    private mutating func readText(_ byte: UInt8, _ string: OpenString) {
+        if bytes[position...].starts(with: string.end) {
+            advance(string.end.count)
+            open.removeLast()
+        } else if bytes[position...].starts(with: string.interpolation) {
+            advance(string.interpolation.count)
+            open[open.count - 1].parentheses = 1
+        } else if byte == UInt8(ascii: "\n"), !string.isLong {
+            open = []
+        } else {
+            advance(bytes[position...].starts(with: string.escape) ? string.escape.count + 1 : 1)
         }
-        advance()
+    }
+}
+
+/// Regular expressions.
+extension SwiftTokens {
+    /// Where the literal `/…/` or `#/…/#` ends that begins here: only where a value can begin, and within its line.
+    private var regexEnd: Int? {
+        let isExtended = isAt("#/")
+        guard isExtended || isAt("/") && canBeginValue else { return nil }
+        let start = position + (isExtended ? 2 : 1)
+        guard let first = byte(at: start), isExtended || ![32, UInt8(ascii: "="), UInt8(ascii: "\n")].contains(first) else { return nil }
+        var place = start
+        while let byte = byte(at: place), byte != UInt8(ascii: "\n") {
+            if byte == UInt8(ascii: "/"), !isExtended { return place + 1 }
+            if byte == UInt8(ascii: "/"), self.byte(at: place + 1) == UInt8(ascii: "#") { return place + 2 }
+            place += byte == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return nil
+    }
+
+    private var canBeginValue: Bool {
+        guard let last = tokens.last else { return true }
+        return last.line < line || ["(", ",", "=", ":", "[", "{", ";", "!", "&", "|", "?", "return", "in", "try"].contains(last.text)
     }
 }

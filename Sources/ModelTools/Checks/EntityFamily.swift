@@ -28,6 +28,11 @@ struct EntityFamily {
         lineage(of: entity).lazy.flatMap(\.relationships).first { $0.name == name }
     }
 
+    /// What an entity has and inherits, sorted.
+    func propertyNames(of entity: String) -> [String] {
+        lineage(of: entity).flatMap(\.propertyNames).sorted()
+    }
+
     func warnings(about entity: Model.Entity) -> [ModelWarning] {
         let childless = entity.isAbstract && !parents.contains(entity.name) ? ["is abstract, and no entity inherits from it"] : []
         let constraints = entity.uniquenessConstraints.flatMap { $0 }.compactMap { problem(ofConstraint: $0, entity.name) }
@@ -64,5 +69,13 @@ struct EntityFamily {
     private func countWarnings(_ relationship: Model.Relationship) -> [String] {
         guard relationship.isToMany, relationship.maxCount > 0, relationship.minCount > relationship.maxCount else { return [] }
         return ["wants at least \(relationship.minCount) objects and allows \(relationship.maxCount)"]
+    }
+}
+
+extension Model.Entity {
+    /// What is declared here.
+    var propertyNames: [String] {
+        let names: [String] = attributes.map(\.name) + relationships.map(\.name)
+        return names + fetchedProperties.map(\.name)
     }
 }

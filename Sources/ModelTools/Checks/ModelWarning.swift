@@ -18,11 +18,13 @@ public struct ModelWarning: Sendable, Equatable, Codable {
 /// What a model editor would warn about, in the order of the model.
 public func warnings(in model: Model) -> [ModelWarning] {
     let family = EntityFamily(model)
-    return model.entities.flatMap { entity in
-        family.warnings(about: entity)
-            + entity.attributes.flatMap { attribute in place("\(entity.name).\(attribute.name)", attribute.warnings) }
-            + entity.relationships.flatMap { place("\(entity.name).\($0.name)", family.warnings(about: $0, of: entity)) }
-            + (model.isUsedWithCloudKit ? cloudWarnings(about: entity) : [])
+    return model.entities.flatMap { entity -> [ModelWarning] in
+        var found = family.warnings(about: entity)
+        for attribute in entity.attributes { found += place("\(entity.name).\(attribute.name)", attribute.warnings) }
+        for relationship in entity.relationships {
+            found += place("\(entity.name).\(relationship.name)", family.warnings(about: relationship, of: entity))
+        }
+        return found + (model.isUsedWithCloudKit ? cloudWarnings(about: entity) : [])
     }
 }
 

@@ -5,8 +5,10 @@ struct AttributeSource {
     private let attribute: Model.Attribute
     private let options: GenerationOptions
     private let names: ClassNames
+    private let members: MemberNames
 
-    init(_ attribute: Model.Attribute, _ options: GenerationOptions, _ names: ClassNames) {
+    init(_ attribute: Model.Attribute, _ options: GenerationOptions, _ names: ClassNames, _ members: MemberNames) {
+        self.members = members
         self.attribute = attribute
         self.options = options
         self.names = names
@@ -15,11 +17,12 @@ struct AttributeSource {
     /// The typed name that the property is built on; nil for a property that goes by name.
     var key: String? {
         guard case .slot(let type, _) = form else { return nil }
-        return "static let \(SwiftNames.quoted(attribute.name)) = Attribute<\(type)>(\(SwiftNames.literal(attribute.name)))"
+        return
+            "\(options.access)static let \(SwiftNames.member(attribute.name)) = \(members.accessor("Attribute"))<\(type)>(\(SwiftNames.literal(attribute.name)))"
     }
 
     var property: [String] {
-        let key = "self[Keys.\(SwiftNames.quoted(attribute.name))]"
+        let key = "self[\(members.keys).\(SwiftNames.member(attribute.name))]"
         switch form {
         case .slot(let type, nil): return property(type, get: key, set: "\(key) = newValue")
         case .slot(_, let view?): return property(view.type, get: view.get(key), set: "\(key) = \(view.set)")
@@ -56,23 +59,24 @@ extension AttributeSource {
     }
 
     private var form: Form {
-        if attribute.derivation != nil, attribute.type == .undefined { return .named("NSObject") }
+        if attribute.derivation != nil, attribute.type == .undefined { return .named(names.standard("NSObject")) }
         switch attribute.type {
         case .integer16, .integer32, .integer64, .double, .float, .boolean: return number
         case .date: return date
         case .string, .binaryData, .uuid, .uri: return .slot(object, nil)
         case .decimal: return decimal
-        case .objectID: return .named("NSManagedObjectID")
+        case .objectID: return .named(names.standard("NSManagedObjectID"))
         case .composite: return .named("[\(names.standard("String")): Any]")
-        case .transformable, .undefined: return .named(attribute.customClassName.flatMap { $0.isEmpty ? nil : $0 } ?? "NSObject")
+        case .transformable, .undefined:
+            return .named(attribute.customClassName.flatMap { $0.isEmpty ? nil : $0 } ?? names.standard("NSObject"))
         }
     }
 
     private var typeName: String {
         switch attribute.type {
-        case .integer16: "Int16"
-        case .integer32: "Int32"
-        case .integer64: "Int64"
+        case .integer16: names.standard("Int16")
+        case .integer32: names.standard("Int32")
+        case .integer64: names.standard("Int64")
         case .float: names.standard("Float")
         case .boolean: names.standard("Bool")
         case .double: names.standard("Double")
@@ -93,15 +97,17 @@ extension AttributeSource {
         if options.style == .swift { return .slot(object, nil) }
         if attribute.usesScalarValueType == true { return .slot(typeName, nil) }
         let unboxed = attribute.type == .boolean ? "bool" : typeName.split(separator: ".").last.map { $0.lowercased() } ?? ""
+        let boxed = names.standard("NSNumber")
         return .slot(
             typeName + "?",
-            View(type: "NSNumber?", get: { "\($0).map { NSNumber(value: $0) }" }, set: "newValue?.\(unboxed)Value")
+            View(type: "\(boxed)?", get: { "\($0).map { \(boxed)(value: $0) }" }, set: "newValue?.\(unboxed)Value")
         )
     }
 
     private var decimal: Form {
         if options.style == .swift { return .slot(object, nil) }
-        let view = View(type: "NSDecimalNumber?", get: { "\($0).map { NSDecimalNumber(decimal: $0) }" }, set: "newValue?.decimalValue")
+        let boxed = names.standard("NSDecimalNumber")
+        let view = View(type: "\(boxed)?", get: { "\($0).map { \(boxed)(decimal: $0) }" }, set: "newValue?.decimalValue")
         return .slot(typeName + "?", view)
     }
 

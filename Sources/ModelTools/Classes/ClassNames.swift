@@ -4,19 +4,23 @@ import ModelFormat
 struct ClassNames {
     private let entities: [String: Model.Entity]
     private let moduleName: String?
+    private let swiftNames: [String: String]
     private let own: Set<String>
 
-    init(_ model: Model, moduleName: String?) {
-        self.moduleName = moduleName
+    init(_ model: Model, _ options: GenerationOptions) {
+        moduleName = options.moduleName
+        swiftNames = options.classNames
         entities = Dictionary(model.entities.map { ($0.name, $0) }) { first, _ in first }
         own = Set(model.entities.compactMap(\.plainClassName))
     }
 
     /// The class of an entity's objects; `NSManagedObject` where the model names none.
     func name(ofEntity name: String?) -> String {
-        guard let plain = name.flatMap({ entities[$0]?.plainClassName }) else { return Self.base }
-        // The names of typed accessors would be found before a class of the module.
-        return Self.accessors.contains(plain) ? [moduleName, plain].compactMap { $0 }.joined(separator: ".") : plain
+        guard let named = name.flatMap({ entities[$0]?.plainClassName }) else { return Self.base }
+        let plain = swiftNames[named] ?? named
+        // What objects have, and the language, would be found before a class of the module.
+        let quoted = SwiftNames.quoted(plain)
+        return Self.hidden.contains(plain) ? [moduleName, quoted].compactMap { $0 }.joined(separator: ".") : quoted
     }
 
     /// The class of the nearest entity above.
@@ -31,7 +35,7 @@ struct ClassNames {
     }
 
     /// The entities above. A model that has been read has no circles.
-    private func ancestors(of entity: Model.Entity) -> [Model.Entity] {
+    func ancestors(of entity: Model.Entity) -> [Model.Entity] {
         var (found, next): ([Model.Entity], String?) = ([], entity.parent)
         while let parent = next.flatMap({ entities[$0] }), found.count < entities.count {
             found.append(parent)
@@ -41,13 +45,36 @@ struct ClassNames {
     }
 
     static let base = "NSManagedObject"
-    private static let accessors: Set = ["Attribute", "ToOne", "ToMany", "OrderedToMany", "Keys"]
-    private static let homes = [
-        "Set": "Swift", "String": "Swift", "Bool": "Swift", "Double": "Swift", "Float": "Swift", "Int": "Swift", "Identifiable": "Swift",
-        "Any": "Swift", "Data": "Foundation", "Date": "Foundation", "UUID": "Foundation", "URL": "Foundation",
-        "Decimal": "Foundation",
-        "TimeInterval": "Foundation",
-    ]
+    private static let hidden: Set = ["Attribute", "ToOne", "ToMany", "OrderedToMany", "Keys", "Self"]
+    /// Whether a class of the model has the name.
+    func isTaken(_ name: String) -> Bool { own.contains(name) }
+
+    private static let homes = Dictionary(
+        uniqueKeysWithValues: [
+            "Swift": ["Bool", "Double", "Float", "Identifiable", "Int", "Int16", "Int32", "Int64", "Set", "StaticString", "String"],
+            "Foundation": [
+                "Data", "Date", "Decimal", "IndexSet", "NSDecimalNumber", "NSIndexSet", "NSNumber", "NSObject", "NSOrderedSet", "NSSet",
+                "TimeInterval", "URL", "UUID",
+            ],
+            "CoreData": [
+                "NSFetchRequest", "NSFetchRequestResult", "NSManagedObjectID", "NSManagedObjectModel", "RelatedList", "RelatedSet",
+            ],
+        ].flatMap { module, names in names.map { ($0, module) } }
+    )
+}
+
+/// How the sources of an entity's class call what its properties could hide.
+struct MemberNames {
+    private let taken: Set<String>
+
+    /// - Parameter entities: the entity and those above it.
+    init(_ entities: [Model.Entity]) { taken = Set(entities.flatMap(\.propertyNames)) }
+
+    /// The enumeration of typed names.
+    var keys: String { taken.contains("Keys") ? "Keys_" : "Keys" }
+
+    /// The type of a typed name.
+    func accessor(_ name: String) -> String { taken.contains(name) ? "\(ClassNames.base).\(name)" : name }
 }
 
 extension Model {

@@ -8,6 +8,9 @@ struct EntitySource {
     private let names: ClassNames
     private let attributes: [AttributeSource]
     private let relationships: [RelationshipSource]
+    /// The names of what the entity has from those above: a class's `Keys` hide those of the one that it inherits from.
+    private let inheritedKeys: [String]
+    private let members: MemberNames
 
     /// Nil where the model has no class for the entity, or wants no source.
     init?(_ entity: Model.Entity, _ options: GenerationOptions, _ names: ClassNames) {
@@ -16,9 +19,17 @@ struct EntitySource {
         self.className = className
         self.options = options
         self.names = names
-        attributes = entity.attributes.map { AttributeSource($0, options, names) }
-        relationships = entity.relationships.map { RelationshipSource($0, options, names) }
+        let ancestors = names.ancestors(of: entity)
+        let members = MemberNames([entity] + ancestors)
+        self.members = members
+        attributes = entity.attributes.map { AttributeSource($0, options, names, members) }
+        relationships = entity.relationships.map { RelationshipSource($0, options, names, members) }
+        let inherited = ancestors.flatMap { $0.attributes.compactMap { AttributeSource($0, options, names, members).key } }
+        inheritedKeys = inherited + ancestors.flatMap { $0.relationships.map { RelationshipSource($0, options, names, members).key } }
     }
+
+    /// The class's name in a declaration.
+    private var declaredName: String { SwiftNames.quoted(className) }
 
     func files() -> [GeneratedFile] {
         let properties = GeneratedFile(name: "\(className)+CoreDataProperties.swift", text: sourceText(declarations: propertyLines))
@@ -29,32 +40,36 @@ struct EntitySource {
     /// The class, if the model wants one, and what it has, without imports.
     var declarations: [String] { (entity.codeGeneration == .class ? classLines + [""] : []) + propertyLines }
 
-    private var classLines: [String] { ["\(options.access)class \(className): \(names.superclassName(of: entity)) {}"] }
+    private var classLines: [String] {
+        let head = "\(options.access)class \(declaredName): \(names.superclassName(of: entity)) {"
+        let overrides = options.overrides[className] ?? []
+        return overrides.isEmpty ? [head + "}"] : [head] + overrides.map { "    " + $0 } + ["}"]
+    }
 
     private var propertyLines: [String] {
         let members = [keyLines, fetchLines] + attributes.map(\.property) + relationships.map(\.property) + fetchedProperties
         let blocks = (members + relationships.map(\.methods)).filter { !$0.isEmpty }
         let body = blocks.joined(separator: [""]).map { $0.isEmpty ? "" : "    " + $0 }
-        return ["extension \(className) {"] + body + ["}"] + plainProperties + identity
+        return ["extension \(declaredName) {"] + body + ["}"] + plainProperties + identity
     }
 
     /// An extension of a protocol: what the class itself declares comes first wherever both would do.
     private var plainProperties: [String] {
-        let properties = relationships.map { $0.plainProperty(of: className) }.filter { !$0.isEmpty }
+        let properties = relationships.map { $0.plainProperty(of: names.name(ofEntity: entity.name)) }.filter { !$0.isEmpty }
         if properties.isEmpty { return [] }
         let body = properties.joined(separator: [""]).map { $0.isEmpty ? "" : "    " + $0 }
-        return ["", "extension NSFetchRequestResult where Self: \(className) {"] + body + ["}"]
+        return ["", "extension \(names.standard("NSFetchRequestResult")) where Self: \(names.name(ofEntity: entity.name)) {"] + body + ["}"]
     }
 
     private var keyLines: [String] {
-        let keys = attributes.compactMap(\.key) + relationships.map(\.key)
-        return keys.isEmpty ? [] : ["\(hasPlainProperties ? "fileprivate" : "private") enum Keys {"] + keys.map { "    " + $0 } + ["}"]
+        let keys = attributes.compactMap(\.key) + relationships.map(\.key) + inheritedKeys
+        if keys.isEmpty { return [] }
+        return ["/// The names of attributes and relationships, with their types.", "\(options.access)enum \(members.keys) {"]
+            + keys.map { "    " + $0 } + ["}"]
     }
 
-    private var hasPlainProperties: Bool { relationships.contains { !$0.plainProperty(of: className).isEmpty } }
-
     private var fetchLines: [String] {
-        let request = "NSFetchRequest<\(className)>"
+        let request = "\(names.standard("NSFetchRequest"))<\(names.name(ofEntity: entity.name))>"
         return [
             "\(options.access)class func fetchRequest() -> \(request) {",
             "    \(request)(entityName: \(SwiftNames.literal(entity.name)))",
@@ -77,7 +92,7 @@ struct EntitySource {
     private var identity: [String] {
         let isHashable = zip(entity.attributes, attributes).allSatisfy { $0.name != "id" || $1.isHashable }
         guard names.superclassName(of: entity) == ClassNames.base, isHashable else { return [] }
-        return ["", "extension \(className): \(names.standard("Identifiable")) {}"]
+        return ["", "extension \(declaredName): \(names.standard("Identifiable")) {}"]
     }
 }
 

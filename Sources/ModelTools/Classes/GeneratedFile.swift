@@ -16,10 +16,23 @@ public struct GenerationOptions: Sendable {
     public var isPublic: Bool
     public var style: PropertyStyle
 
-    public init(moduleName: String? = nil, isPublic: Bool = false, style: PropertyStyle = .xcode) {
+    /// Declarations that belong in the bodies of classes, by class: overrides that extensions have.
+    public var overrides: [String: [String]]
+    /// The classes that the model calls otherwise than Swift: Objective-C's name to Swift's.
+    public var classNames: [String: String]
+
+    public init(
+        moduleName: String? = nil,
+        isPublic: Bool = false,
+        style: PropertyStyle = .xcode,
+        overrides: [String: [String]] = [:],
+        classNames: [String: String] = [:]
+    ) {
         self.moduleName = moduleName
         self.isPublic = isPublic
         self.style = style
+        self.overrides = overrides
+        self.classNames = classNames
     }
 
     var access: String { isPublic ? "public " : "" }
@@ -36,6 +49,8 @@ public enum PropertyStyle: String, Sendable, CaseIterable {
 /// Why no sources can be made of a model: one sentence for each reason.
 public struct GenerationError: Error, Equatable, CustomStringConvertible {
     public let reasons: [String]
+    /// For each reason the names of the entity and the property that it is about.
+    public let places: [[String]]
 
     public var description: String { reasons.joined(separator: "\n") }
 }

@@ -7,13 +7,16 @@ struct ModelSource {
     private let archive: Data
 
     /// - Parameter archive: the model as a `.mom`.
-    init(_ name: String, _ options: GenerationOptions, _ archive: Data) {
+    init(_ name: String, _ options: GenerationOptions, _ archive: Data, classes: Set<String>) {
         self.name = name
+        let typeName = SwiftNames.name(from: name) + "Model"
+        self.typeName = classes.contains(typeName) ? typeName + "_" : typeName
         self.options = options
         self.archive = archive
     }
 
-    var typeName: String { SwiftNames.name(from: name) + "Model" }
+    /// Another one where the model has a class of the name.
+    let typeName: String
     var fileName: String { "\(name)+CoreDataModel.swift" }
 
     var declarations: [String] {
@@ -35,7 +38,7 @@ struct ModelSource {
         [
             "// Runs when the program is loaded, before any code of its own.",
             "@section(\".init_array\") @used",
-            "private let registration: @convention(c) () -> Void = {",
+            "private let registration: @convention(c) () -> () = {",
             "    NSManagedObjectModel.register(\(SwiftNames.literal(name))) { \(typeName).model }",
             "}",
         ]

@@ -5,23 +5,26 @@ struct RelationshipSource {
     private let relationship: Model.Relationship
     private let options: GenerationOptions
     private let target: String
-    private let set: String
+    private let names: ClassNames
+    private let members: MemberNames
 
-    init(_ relationship: Model.Relationship, _ options: GenerationOptions, _ names: ClassNames) {
+    init(_ relationship: Model.Relationship, _ options: GenerationOptions, _ names: ClassNames, _ members: MemberNames) {
+        self.members = members
         self.relationship = relationship
         self.options = options
         target = names.name(ofEntity: relationship.destination)
-        set = names.standard("Set")
+        self.names = names
     }
 
     private var name: String { SwiftNames.quoted(relationship.name) }
-    private var path: String { "Keys.\(name)" }
+    private var path: String { "\(members.keys).\(SwiftNames.member(relationship.name))" }
     private var suffix: String { SwiftNames.capitalized(relationship.name) }
 
     /// The typed name that the property is built on.
     var key: String {
         let kind = !relationship.isToMany ? "ToOne" : relationship.isOrdered ? "OrderedToMany" : "ToMany"
-        return "static let \(name) = \(kind)<\(target)>(\(SwiftNames.literal(relationship.name)))"
+        return
+            "\(options.access)static let \(SwiftNames.member(relationship.name)) = \(members.accessor(kind))<\(target)>(\(SwiftNames.literal(relationship.name)))"
     }
 
     var property: [String] {
@@ -39,7 +42,7 @@ struct RelationshipSource {
 
     /// The relationship itself while it is changed in place.
     private var liveProperty: [String] {
-        let type = relationship.isOrdered ? "RelatedList" : "RelatedSet"
+        let type = names.standard(relationship.isOrdered ? "RelatedList" : "RelatedSet")
         return [
             "\(options.access)var \(name): \(type)<\(target)> {", "    get { self[\(path)] }", "    _modify { yield &self[\(path)] }", "}",
         ]
@@ -52,7 +55,7 @@ struct RelationshipSource {
     }
 
     private var foundationProperty: [String] {
-        let get = relationship.isOrdered ? "NSOrderedSet(array: self[\(path)])" : "NSSet(set: self[\(path)])"
+        let get = "\(collection)(\(relationship.isOrdered ? "array" : "set"): self[\(path)])"
         return [
             "\(options.access)var \(name): \(collection)? {",
             "    get { \(get) }",
@@ -64,10 +67,10 @@ struct RelationshipSource {
     /// The type of all members together.
     private var collection: String {
         switch (options.style, relationship.isOrdered) {
-        case (.xcode, true): "NSOrderedSet"
-        case (.xcode, false): "NSSet"
+        case (.xcode, true): names.standard("NSOrderedSet")
+        case (.xcode, false): names.standard("NSSet")
         case (.swift, true): "[\(target)]"
-        case (.swift, false): "\(set)<\(target)>"
+        case (.swift, false): "\(names.standard("Set"))<\(target)>"
         }
     }
 
@@ -82,12 +85,15 @@ struct RelationshipSource {
     }
 
     private var placingMethods: [String] {
-        let indexes = options.style == .xcode ? "NSIndexSet" : "IndexSet"
-        return method("insertInto\(suffix)(_ value: \(target), at idx: Int)", "insert(value, into: \(path), at: idx)")
-            + method("removeFrom\(suffix)(at idx: Int)", "remove(at: idx, from: \(path))")
+        let indexes = names.standard(options.style == .xcode ? "NSIndexSet" : "IndexSet")
+        return method("insertInto\(suffix)(_ value: \(target), at idx: \(names.standard("Int")))", "insert(value, into: \(path), at: idx)")
+            + method("removeFrom\(suffix)(at idx: \(names.standard("Int")))", "remove(at: idx, from: \(path))")
             + method("insertInto\(suffix)(_ values: [\(target)], at indexes: \(indexes))", "insert(values, into: \(path), at: indexes)")
             + method("removeFrom\(suffix)(at indexes: \(indexes))", "remove(at: indexes, from: \(path))")
-            + method("replace\(suffix)(at idx: Int, with value: \(target))", "replace(at: idx, with: value, in: \(path))")
+            + method(
+                "replace\(suffix)(at idx: \(names.standard("Int")), with value: \(target))",
+                "replace(at: idx, with: value, in: \(path))"
+            )
             + method(
                 "replace\(suffix)(at indexes: \(indexes), with values: [\(target)])",
                 "replace(at: indexes, with: values, in: \(path))"

@@ -5,6 +5,9 @@ enum SwiftNames {
     /// A name that may be a keyword.
     static func quoted(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
+    /// A name among a type's members, where `X.Type` and `X.Protocol` are types.
+    static func member(_ name: String) -> String { ["Type", "Protocol"].contains(name) ? name + "_" : quoted(name) }
+
     /// The first letter in upper case, for `addToDogs`.
     static func capitalized(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
 
@@ -31,13 +34,14 @@ enum SwiftNames {
 
     /// What objects have already, so that no property of a model can be called so.
     static let reserved: Set = [
-        "description", "debugDescription", "hash", "hashValue", "self", "init", "Type", "entity", "objectID", "managedObjectContext",
+        "description", "debugDescription", "hash", "hashValue", "self", "init", "entity", "objectID", "managedObjectContext",
         "isFault",
         "isInserted", "isUpdated", "isDeleted", "hasChanges", "hasPersistentChangedValues", "faultingState",
     ]
 
     private static let keywords: Set = [
-        "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do", "else", "enum",
+        "Any", "Protocol", "Self", "Type", "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer",
+        "deinit", "do", "else", "enum",
         "extension",
         "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in", "init", "inout", "internal", "is", "let",
         "nil",

@@ -78,7 +78,11 @@ private func bracketed(_ notes: [String?]) -> String {
 
 /// Lines of cells, each column as wide as its widest cell.
 public func columns(_ rows: [[String]]) -> [String] {
-    let widths = (0..<(rows.map(\.count).max() ?? 0)).map { column in rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0 }
+    let count: Int = rows.map(\.count).max() ?? 0
+    let widths: [Int] = (0..<count).map { column in
+        let cells: [Int] = rows.map { $0.count > column ? $0[column].count : 0 }
+        return cells.max() ?? 0
+    }
     return rows.map { row in
         let cells = zip(row, widths).map { $0 + String(repeating: " ", count: max(0, $1 - $0.count)) }
         let line = cells.joined(separator: "  ")

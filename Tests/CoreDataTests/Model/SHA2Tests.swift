@@ -1,4 +1,5 @@
 import Foundation
+import ModelCompiler
 import Testing
 
 @testable import CoreData

@@ -1,4 +1,5 @@
 import Foundation
+import ModelFormat
 import Predicates
 import TestSupport
 import Testing
@@ -29,6 +30,16 @@ struct VersionHashTests {
         let vectors = try #require(json?["vectors"] as? [[String: Any]])
         #expect(vectors.count > 100)
         for vector in vectors { try check(vector) }
+    }
+
+    // The plugin compiles models without making descriptions of them.
+    @Test("of a model file are those of the model that is made of it", .enabled(if: Fixtures.areThere, "\(Fixtures.whyNot)"))
+    func files() throws {
+        for path in Fixtures.sources {
+            let model = try Model(xml: Fixtures.data(path))
+            #expect(model.versionHashes == (try NSManagedObjectModel(model).entityVersionHashesByName), "\(path)")
+        }
+        #expect(Fixtures.sources.count > 20)
     }
 
     private func check(_ vector: [String: Any]) throws {

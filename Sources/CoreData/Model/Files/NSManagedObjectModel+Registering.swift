@@ -11,7 +11,28 @@ private enum ModelRegistrations {
     static func all() -> [NSManagedObjectModel] { models.withLock { Array($0.values) }.map { $0() } }
 }
 
+/// Classes under names that the runtime does not know.
+private enum NamedClasses {
+    private static let classes = Lock<[String: @Sendable () -> AnyClass]>([:])
+
+    static func register(_ name: String, _ made: @escaping @Sendable () -> AnyClass) { classes.withLock { $0[name] = made } }
+    static func named(_ name: String) -> AnyClass? { classes.withLock { $0[name] }?() }
+}
+
 extension NSManagedObjectModel {
+    /// Makes a class known under the name that Objective-C has for it: a managed object class, or a value transformer.
+    ///
+    /// Copies of files that say `@objc(Name)` do this when the program is loaded; `class` is called at the first use. Not in Apple's Core Data,
+    /// whose Objective-C runtime knows every class.
+    ///
+    /// > Concurrency: from any thread.
+    public static func registerClass(named name: String, class: @escaping @Sendable () -> AnyClass) { NamedClasses.register(name, `class`) }
+
+    /// The class that was registered under a name, with a module before it or without.
+    static func registeredClass(named name: String) -> AnyClass? {
+        NamedClasses.named(name) ?? name.lastIndex(of: ".").flatMap { NamedClasses.named(String(name[name.index(after: $0)...])) }
+    }
+
     /// Makes a model known under a name, so that nothing has to look for its file. A later one of the same name takes its place.
     ///
     /// The sources that are generated from a model do this when the program is loaded; `model` is called at the first use. Not in Apple's

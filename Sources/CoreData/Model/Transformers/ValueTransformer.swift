@@ -35,7 +35,8 @@ open class ValueTransformer: NSObject {
     /// The transformer of a name; for the name of a subclass (`Module.Class`), one that is made now and kept.
     static func named(_ name: NSValueTransformerName) -> ValueTransformer? {
         if let known = registered.withLock({ $0[name]?.transformer }) { return known }
-        guard let made = (NSClassFromString(name.rawValue) as? ValueTransformer.Type)?.init() else { return nil }
+        let found: AnyClass? = NSClassFromString(name.rawValue) ?? NSManagedObjectModel.registeredClass(named: name.rawValue)
+        guard let made = (found as? ValueTransformer.Type)?.init() else { return nil }
         setValueTransformer(made, forName: name)
         return made
     }

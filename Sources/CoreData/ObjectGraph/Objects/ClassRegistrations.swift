@@ -44,7 +44,9 @@ enum ClassRegistrations {
         (Bundle.main.executableURL?.lastPathComponent ?? "").map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" }
     )
 
-    private static func runtimeClass(named name: String) -> NSManagedObject.Type? { NSClassFromString(name) as? NSManagedObject.Type }
+    private static func runtimeClass(named name: String) -> NSManagedObject.Type? {
+        (NSClassFromString(name) ?? NSManagedObjectModel.registeredClass(named: name)) as? NSManagedObject.Type
+    }
 
     private static let missed = Lock<Set<String>>([])
 

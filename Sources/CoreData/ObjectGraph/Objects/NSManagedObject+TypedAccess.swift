@@ -10,23 +10,31 @@ extension NSManagedObject {
         public init(_ name: StaticString) {
             cache = SlotCache.named(name, kind: SlotKind(rawValue: Value.slotKind))
         }
+
+        /// The attribute's name, for predicates, sort descriptors and `value(forKey:)`.
+        public var name: String { cache.name }
     }
 
     /// A typed name of a to-one relationship.
     public struct ToOne<Target: NSManagedObject>: Sendable {
         let cache: SlotCache.Reference
         public init(_ name: StaticString) { cache = SlotCache.named(name, kind: .reference) }
+
+        /// The relationship's name.
+        public var name: String { cache.name }
     }
 
     /// A typed name of a to-many relationship.
     public struct ToMany<Target: NSManagedObject>: Sendable {
-        let name: String
+        /// The relationship's name.
+        public let name: String
         public init(_ name: StaticString) { self.name = "\(name)" }
     }
 
     /// A typed name of an ordered to-many relationship.
     public struct OrderedToMany<Target: NSManagedObject>: Sendable {
-        let name: String
+        /// The relationship's name.
+        public let name: String
         public init(_ name: StaticString) { self.name = "\(name)" }
     }
 

@@ -47,6 +47,7 @@ container.persistentStoreDescriptions = [NSPersistentStoreDescription()]
 container.persistentStoreDescriptions[0].type = NSInMemoryStoreType
 try await container.loadPersistentStores()
 let shelf = Shelf(context: container.viewContext)
+print("A new shelf is \(shelf.place).")
 shelf.place = "attic"
 let boxes = ["novels", "letters", "maps"].map { label in
     let box = Box(context: container.viewContext)
@@ -69,3 +70,24 @@ for shelf in try container.viewContext.fetch(Shelf.fetchRequest()) {
         print("\(box.label ?? "?") (\(box.isFull ? "full" : "open")) with \(inner.map { $0.label ?? "?" }.joined(separator: " and "))")
     }
 }
+
+// What those classes say as people write it for a Mac.
+let light = Box(context: container.viewContext)
+print("A new box is \(light.label ?? "nil").")
+let boxesInPlace = NSFetchRequest<Box>(entityName: "Box")
+boxesInPlace.predicate = Box.inPlace("attic")
+print(Shelf.Keys.place.name)
+boxesInPlace.sortDescriptors = [Box.byLabel()]
+print(try container.viewContext.fetch(boxesInPlace).compactMap(\.label).joined(separator: ", "))
+let transformer = ValueTransformer(forName: NSValueTransformerName("LBLabelTransformer"))
+print(transformer?.transformedValue("maps") as? String ?? "nil")
+
+// A name that Foundation has, too.
+let length = NSExpression(forKeyPath: "label.length")
+let comparison = NSComparisonPredicate(
+    leftExpression: length,
+    rightExpression: NSExpression(forConstantValue: 4),
+    modifier: .direct,
+    type: .equalTo
+)
+print(comparison.printedFormat)

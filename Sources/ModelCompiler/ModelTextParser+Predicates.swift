@@ -1,5 +1,8 @@
+import Foundation
 import ModelFormat
 import Predicates
+import class Predicates.NSComparisonPredicate
+import class Predicates.NSExpression
 
 extension ModelTextParser {
     /// Reads texts of model sources with the grammar of `NSPredicate(format:)`.
@@ -15,7 +18,7 @@ extension ModelTextParser {
 
 extension Model.Predicate {
     /// - Throws: `ModelFormatError` for what archives have no form for, such as blocks.
-    init(_ tree: PredicateTree) throws {
+    package init(_ tree: PredicateTree) throws {
         switch tree {
         case .constant(let value): self = .constant(value)
         case .and(let parts): self = .and(try parts.map(Model.Predicate.init))
@@ -45,7 +48,7 @@ extension Model.Predicate.Comparison {
 
 extension Model.Expression {
     /// - Throws: as for predicates.
-    init(_ expression: NSExpression) throws {
+    package init(_ expression: NSExpression) throws {
         switch expression.tree {
         case .constant(let value): self = .constant(try Self.constant(value))
         case .evaluatedObject: self = .evaluatedObject

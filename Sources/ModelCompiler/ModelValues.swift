@@ -3,12 +3,12 @@ import ModelFormat
 
 extension [String: Model.Value] {
     /// The values as users of the model see them.
-    var plain: [AnyHashable: Any] { compactMapValues(\.plain).reduce(into: [:]) { $0[$1.key] = $1.value } }
+    package var plain: [AnyHashable: Any] { compactMapValues(\.plain).reduce(into: [:]) { $0[$1.key] = $1.value } }
 }
 
 extension Model.Value {
     /// The value as users of the model see it; nil for objects that cannot be read here.
-    var plain: Any? {
+    package var plain: Any? {
         switch self {
         case .string(let text): text
         case .integer(let number): Int(number)
@@ -25,7 +25,7 @@ extension Model.Value {
     }
 
     /// NB: a number that is too large for its type loses its upper bits, as with Apple's compiler.
-    func plain(for type: Model.ValueType) -> Any? {
+    package func plain(for type: Model.ValueType) -> Any? {
         switch (type, self) {
         case (.integer16, .integer(let number)): Int(Int16(truncatingIfNeeded: number))
         case (.integer32, .integer(let number)): Int(Int32(truncatingIfNeeded: number))
@@ -36,7 +36,7 @@ extension Model.Value {
 
 extension Model.Value {
     /// A value of the program's as files have it; nil for one that they have no form for, or an array that contains such a one.
-    init?(of value: Any) {
+    package init?(of value: Any) {
         if let scalar = Model.Value(scalar: value) {
             self = scalar
         } else if let elements = value as? [Any] {

@@ -1,14 +1,14 @@
 /// SHA-256 and SHA-512 (FIPS 180-4) of bytes that are all at hand.
 ///
 /// Both run the same compression on words of different size; version hashes need nothing more, so there is no streaming form.
-enum SHA2 {
+package enum SHA2 {
     /// The 32-byte SHA-256 of `message`.
-    static func sha256(_ message: [UInt8]) -> [UInt8] {
+    package static func sha256(_ message: [UInt8]) -> [UInt8] {
         digest(of: message, rounds: 64, UInt32.self, Mixing(big: (2, 13, 22), (6, 11, 25), small: (7, 18, 3), (17, 19, 10)))
     }
 
     /// The 64-byte SHA-512 of `message`.
-    static func sha512(_ message: [UInt8]) -> [UInt8] {
+    package static func sha512(_ message: [UInt8]) -> [UInt8] {
         digest(of: message, rounds: 80, UInt64.self, Mixing(big: (28, 34, 39), (14, 18, 41), small: (1, 8, 7), (19, 61, 6)))
     }
 }

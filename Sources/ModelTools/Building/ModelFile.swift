@@ -1,18 +1,27 @@
-import CoreData
 import Foundation
+import ModelCompiler
 import ModelFormat
 
+/// A failure that is told in one sentence.
+public struct Failure: Error, CustomStringConvertible {
+    public let description: String
+
+    public init(_ description: String) { self.description = description }
+}
+
 /// A model that has been read from one of the four kinds of files.
-struct ModelFile {
+public struct ModelFile: Sendable {
+    public let path: String
     /// All versions; one, where the file is one.
-    let bundle: ModelBundle
+    public let bundle: ModelBundle
     /// The name of the file without its extension.
-    let name: String
+    public let name: String
 
     /// - Throws: `Failure` for what is no model's path, `ModelFormatError` for what is in the file.
-    init(path: String) throws {
+    public init(path: String) throws {
         let url = URL(fileURLWithPath: path)
         guard FileManager.default.fileExists(atPath: url.path) else { throw Failure("There is no model at \(path).") }
+        self.path = path
         name = url.deletingPathExtension().lastPathComponent
         switch url.pathExtension {
         case "xcdatamodeld": bundle = try ModelBundle(source: url)
@@ -30,7 +39,7 @@ struct ModelFile {
     }
 
     /// The current version.
-    func current() throws -> Model {
+    public func current() throws -> Model {
         guard let model = bundle.currentModel else {
             throw Failure("\(name) has several versions and does not say which one is current: name one of the files in it.")
         }
@@ -38,5 +47,18 @@ struct ModelFile {
     }
 
     /// The version hashes of the current version's entities, by name.
-    func hashes() throws -> [String: Data] { try NSManagedObjectModel(current()).entityVersionHashesByName }
+    public func hashes() throws -> [String: Data] { try current().versionHashes }
+
+    /// The source of the current version; nil for a compiled model.
+    public func source() throws -> (path: String, file: ModelSourceFile)? {
+        let url = URL(fileURLWithPath: path)
+        let folder: URL
+        switch url.pathExtension {
+        case "xcdatamodel": folder = url
+        case "xcdatamodeld": folder = url.appendingPathComponent("\(bundle.currentVersion ?? "").xcdatamodel")
+        default: return nil
+        }
+        let contents = folder.appendingPathComponent("contents")
+        return (contents.path, try ModelSourceFile(xml: Data(contentsOf: contents)))
+    }
 }

@@ -1,10 +1,13 @@
+import Foundation
 import ModelFormat
 import Predicates
+import class Predicates.NSComparisonPredicate
+import class Predicates.NSExpression
 
 /// Predicates and expressions of model files.
 extension NSPredicate {
     /// - Throws: `PredicateFormatError` for malformed text, `ModelFormatError` for what can only be asked in a fetch.
-    static func make(_ predicate: Model.Predicate) throws -> NSPredicate {
+    package static func make(_ predicate: Model.Predicate) throws -> NSPredicate {
         switch predicate {
         case .format(let text): try parsing(text) { try NSPredicate(parsing: text) }
         case .constant(let value): NSPredicate(value: value)
@@ -37,7 +40,7 @@ private func parsing<Result>(_ text: String, _ parse: () throws -> Result) throw
 }
 
 extension NSExpression {
-    static func make(_ expression: Model.Expression) throws -> NSExpression {
+    package static func make(_ expression: Model.Expression) throws -> NSExpression {
         switch expression {
         case .text(let text): try parsing(text) { try NSExpression(parsing: text) }
         case .constant(let value): NSExpression(forConstantValue: value?.plain)

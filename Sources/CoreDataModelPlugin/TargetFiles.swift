@@ -1,0 +1,54 @@
+import Foundation
+import PackagePlugin
+
+/// The files in a target's folder that the plugin reads.
+struct TargetFiles {
+    let folder: URL
+    /// Models among the target's sources.
+    let models: [URL]
+    /// Swift files that the target compiles as they are.
+    let own: [URL]
+    /// Swift files in the folder that are neither the target's nor another one's.
+    let excluded: [URL]
+
+    init(_ module: any SourceModuleTarget, of package: Package) {
+        let folder = module.directoryURL.standardizedFileURL
+        let files = module.sourceFiles.map(\.url.standardizedFileURL)
+        let others = package.targets.compactMap { $0.sourceModule?.directoryURL.standardizedFileURL.path }.filter {
+            $0 != folder.path && $0.hasPrefix(folder.path + "/")
+        }
+        let known = Set(files.map(\.path))
+        self.folder = folder
+        models = files.filter { ["xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }.sorted { $0.path < $1.path }
+        own = files.filter { $0.pathExtension == "swift" }.sorted { $0.path < $1.path }
+        excluded = Self.all(in: folder).filter { file in
+            file.pathExtension == "swift" && !known.contains(file.path) && file.lastPathComponent != "Package.swift"
+                && !others.contains { file.path.hasPrefix($0 + "/") }
+        }.sorted { $0.path < $1.path }
+    }
+
+    /// The file with options, if there is one.
+    var options: [URL] {
+        let file = folder.appending(path: ".coredata.json")
+        return FileManager.default.fileExists(atPath: file.path) ? [file] : []
+    }
+
+    /// Excluded files of one name, which copies cannot have.
+    var excludedTwice: [(name: String, files: [URL])] {
+        Dictionary(grouping: excluded, by: \.lastPathComponent).filter { $0.value.count > 1 }.map { ($0.key, $0.value) }
+    }
+
+    func files(in model: URL) -> [URL] { Self.all(in: model) }
+
+    /// The folder and the files in it, so that a change in any of them is noticed; but nothing hidden except in a model.
+    static func all(in folder: URL) -> [URL] {
+        let isModel = folder.pathExtension.hasPrefix("xcdatamodel")
+        let found = FileManager.default.enumerator(
+            at: folder,
+            includingPropertiesForKeys: nil,
+            options: isModel ? [] : [.skipsHiddenFiles, .skipsPackageDescendants]
+        )
+        let files = (found?.compactMap { $0 as? URL } ?? []).map(\.standardizedFileURL).filter { !$0.hasDirectoryPath }
+        return isModel ? [folder] + files : files
+    }
+}

@@ -1,0 +1,92 @@
+import ModelFormat
+
+/// What the sources and models of a target declare, as far as a copy needs to know it.
+struct TargetSymbols {
+    /// The class declarations among the excluded files, by name: the file's number and the class's body.
+    private(set) var classes: [String: (file: Int, type: Int)] = [:]
+    /// The classes in files that are compiled as they are.
+    private(set) var ownClasses: [String: String] = [:]
+    /// The classes that are made from the models.
+    let generatedClasses: Set<String>
+    private var members: [String: Set<String>] = [:]
+    private var superclasses: [String: [String]] = [:]
+    /// What `@objc(Name)` calls a class, which is what models call it.
+    private var objectiveCNames: [String: String] = [:]
+    /// The raw types of enumerations.
+    private(set) var enumerations: [String: String] = [:]
+    private let families: [(model: Model, family: EntityFamily)]
+
+    init(excluded: [SourceStructure], own: [(path: String, structure: SourceStructure)], models: [Model]) {
+        families = models.map { ($0, EntityFamily($0)) }
+        generatedClasses = Set(models.flatMap(\.entities).filter { $0.codeGeneration == .class }.compactMap(\.plainClassName))
+        for (number, structure) in excluded.enumerated() {
+            for (type, declaration) in structure.types.enumerated() where declaration.isClass {
+                classes[declaration.name] = (number, type)
+            }
+            readMembers(structure)
+        }
+        for (path, structure) in own {
+            for declaration in structure.types where declaration.isClass { ownClasses[declaration.name] = path }
+            readMembers(structure)
+        }
+    }
+
+    private mutating func readMembers(_ structure: SourceStructure) {
+        for type in structure.types {
+            superclasses[type.name, default: []] += type.inherited
+            if let name = type.objectiveCName { objectiveCNames[type.name] = name }
+            if structure.source[type.keyword] == "enum", let rawType = type.inherited.first { enumerations[type.name] = rawType }
+        }
+        for (index, token) in structure.source.tokens.enumerated() where ["var", "let"].contains(token.text) && structure.isMember[index] {
+            guard let type = structure.typeOfToken[index] else { continue }
+            members[structure.types[type].name, default: []].insert(structure.source[index + 1].unquoted)
+        }
+    }
+}
+
+/// Key paths.
+extension TargetSymbols {
+    /// Says why a class has no such key path, and which of the keys it lacks; nil where it has one, or where that cannot be known.
+    func problem(ofPath keys: [String], in className: String) -> (key: Int, text: String)? {
+        let names = [className, objectiveCNames[className] ?? className, className.split(separator: ".").last.map(String.init) ?? ""]
+        for (model, family) in families {
+            guard let entity = model.entities.first(where: { names.contains($0.plainClassName ?? $0.name) }) else { continue }
+            return problem(ofPath: keys, in: entity, family)
+        }
+        return nil
+    }
+
+    private func problem(ofPath keys: [String], in first: Model.Entity, _ family: EntityFamily) -> (key: Int, text: String)? {
+        var entity = first
+        for (number, key) in keys.enumerated() {
+            if let relationship = family.relationship(key, of: entity.name) {
+                guard let next = relationship.destination.flatMap({ family.entities[$0] }) else { return nil }
+                entity = next
+                continue
+            }
+            if key.hasPrefix("@") || isKnown(key, of: entity, family) { return nil }
+            let names = family.propertyNames(of: entity.name)
+            let near = nearest(to: key, among: names).map { ": is \($0) meant?" } ?? ": it has \(names.joined(separator: ", "))"
+            return (number, "\(entity.plainClassName ?? entity.name) has no \(key) in the model\(near)")
+        }
+        return nil
+    }
+
+    /// Whether the entity has an attribute of the name, all managed objects have it, or its class or one above declares it.
+    private func isKnown(_ key: String, of entity: Model.Entity, _ family: EntityFamily) -> Bool {
+        if SwiftNames.reserved.contains(key) || family.propertyNames(of: entity.name).contains(key) { return true }
+        return family.lineage(of: entity.name).compactMap(\.plainClassName).contains { name in
+            declares(key, name) || objectiveCNames.contains { $0.value == name && declares(key, $0.key) }
+        }
+    }
+
+    private func declares(_ key: String, _ className: String) -> Bool {
+        var (waiting, seen): ([String], Set<String>) = ([className], [])
+        while let name = waiting.popLast() {
+            guard seen.insert(name).inserted else { continue }
+            if members[name]?.contains(key) == true { return true }
+            waiting += superclasses[name] ?? []
+        }
+        return false
+    }
+}

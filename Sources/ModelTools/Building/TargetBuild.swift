@@ -1,0 +1,133 @@
+import Foundation
+import ModelFormat
+
+/// Makes the sources that a target of a package gets: classes of its models, copies of its excluded files, and names.
+public struct TargetBuild {
+    /// The target's module, its folder and the folder for what is made.
+    public var module = "", folder = "", output = ""
+    /// Paths: of models, of Swift files that the target excludes, and of those that it compiles.
+    public var models: [String] = [], excluded: [String] = [], own: [String] = []
+
+    public init() {}
+
+    /// Writes the sources unless there is an error.
+    ///
+    /// - Returns: what is to be said, warnings first. With an error nothing is written.
+    public func run() -> [SourceMessage] {
+        do {
+            let options = try TargetOptions(file: URL(fileURLWithPath: folder).appendingPathComponent(".coredata.json"))
+            return try run(options)
+        } catch let error as SourceMessages {
+            return error.messages
+        } catch let error as ModelFormatError {
+            return [error.message(about: folder)]
+        } catch {
+            return [SourceMessage(.error, folder, nil, "\(error)")]
+        }
+    }
+
+    private func run(_ options: TargetOptions) throws -> [SourceMessage] {
+        let files = try models.map(ModelFile.init)
+        var messages = try files.flatMap { try $0.messages(silence: options.silence) }
+        let (wanted, leftOut) = try division(options)
+        let ownFiles = try own.map(file)
+        let adopted = AdoptedSources(of: wanted, own: ownFiles, models: try files.map { try $0.current() })
+        messages += leftOut.filter { !isNamed($0.path, options.leaveOut) }.map(Self.leftOutWarning)
+        messages += warnings(about: ownFiles) + adopted.messages
+        if messages.contains(where: { $0.kind == .error }) { return messages }
+        try write(files, adopted, leftOut, options)
+        return messages
+    }
+
+    private func file(_ path: String) throws -> SourceFile {
+        guard let data = FileManager.default.contents(atPath: path) else { throw Failure("There is no file at \(path).") }
+        guard let text = String(data: data, encoding: .utf8) else { throw Failure("\(path) is no text in UTF-8.") }
+        return SourceFile(path: path, text: text)
+    }
+
+    /// Files that Linux cannot compile as they are: one warning for each, and an error that keeps the compiler from hundreds.
+    private func warnings(about files: [SourceFile]) -> [SourceMessage] {
+        let found = files.compactMap { exclusionWarning(for: $0, folder: folder, target: module) }
+        guard !found.isEmpty else { return [] }
+        let text = "\(found.count) of the files of target \(module) must be excluded to be compiled on Linux: the warnings above say which"
+        return found + [SourceMessage(.error, folder, nil, text)]
+    }
+}
+
+/// Excluded files.
+extension TargetBuild {
+    /// Those that copies are made of, and the others.
+    private func division(_ options: TargetOptions) throws -> (wanted: [SourceFile], leftOut: [SourceFile]) {
+        var (wanted, leftOut): ([SourceFile], [SourceFile]) = ([], [])
+        for file in try excluded.map(file) {
+            if isNamed(file.path, options.leaveOut) || file.isOfAppleModules { leftOut.append(file) } else { wanted.append(file) }
+        }
+        return (wanted, leftOut)
+    }
+
+    private func isNamed(_ path: String, _ names: [String]) -> Bool {
+        names.map { "\(folder)/\($0)" }.contains { path == $0 || path.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") }
+    }
+
+    private static func leftOutWarning(_ file: SourceFile) -> SourceMessage {
+        let text =
+            "the file is left out, because it imports what Linux does not have; naming it under leaveOut in .coredata.json silences this"
+        return SourceMessage(.warning, file.path, nil, text)
+    }
+}
+
+/// What is written.
+extension TargetBuild {
+    private func write(_ files: [ModelFile], _ adopted: AdoptedSources, _ leftOut: [SourceFile], _ options: TargetOptions) throws {
+        let generation = GenerationOptions(
+            moduleName: module,
+            isPublic: options.isPublic,
+            style: options.style,
+            overrides: adopted.overrides,
+            classNames: adopted.classNames
+        )
+        let sources = try files.map { file in
+            try inModel(file) {
+                try swiftSource(of: file.current(), named: file.name, archive: file.archive(module: module), generation)
+            }
+        }
+        let copies = adopted.copies.map { GeneratedFile(name: nameOfCopy(of: $0.path), text: $0.text) }
+        let empty = leftOut.map { GeneratedFile(name: nameOfCopy(of: $0.path), text: "// \($0.path) is left out.\n") }
+        let place = URL(fileURLWithPath: output)
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        for file in sources + copies + empty + [names(options)] {
+            try writeIfNew(Data(file.text.utf8), to: place.appendingPathComponent(file.name))
+        }
+    }
+
+    /// An error that names no file is about the model.
+    private func inModel<Result>(_ file: ModelFile, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as GenerationError {
+            throw SourceMessages(try error.messages(about: file))
+        } catch var error as ModelFormatError {
+            error.file = error.file ?? file.path
+            throw error
+        }
+    }
+
+    /// NB: names that Foundation has too are ambiguous in a file that imports both; one in the file's own module goes before both.
+    private func names(_ options: TargetOptions) -> GeneratedFile {
+        let access = options.isPublic ? "public " : ""
+        let lines = ["NSComparisonPredicate", "NSExpression"].map { "\(access)typealias \($0) = CoreData.\($0)" }
+        return GeneratedFile(name: Self.fileOfNames(module), text: sourceText(declarations: lines))
+    }
+
+    static func fileOfNames(_ module: String) -> String { "\(module)+CoreDataNames.swift" }
+}
+
+extension SourceFile {
+    /// Whether it imports a module that only Apple's platforms have, and declares nothing of a model.
+    fileprivate var isOfAppleModules: Bool {
+        let structure = SourceStructure(text)
+        let words = structure.source.tokens.indices.filter { structure.blocks.isActive[$0] }
+        return words.contains { structure.source[$0] == "import" && AppleModules.names.contains(structure.source[$0 + 1]) }
+            && !words.contains { structure.source[$0] == "@" && structure.source[$0 + 1] == "NSManaged" }
+    }
+}

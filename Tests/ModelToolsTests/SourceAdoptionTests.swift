@@ -1,0 +1,187 @@
+import Foundation
+import ModelFormat
+import ModelTools
+import TestSupport
+import Testing
+
+@Suite("Sources written for a Mac")
+struct SourceAdoptionTests {
+    @Test("become what Linux compiles, on their lines")
+    func rewriting() throws {
+        let result = AdoptedSources(of: files, models: [model])
+        #expect(result.messages.isEmpty, "\(result.messages)")
+        let lines = result.copies[0].text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let originals = todo.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.firstIndex(of: "#sourceLocation()") == originals.count + 1, "The lines are those of the original.")
+        for line in [
+            #"    let sort = NSSortDescriptor(key: "title"             , ascending: true, selector: Selector("localizedStandardCompare:")           )"#,
+            #"    public required convenience init(context: NSManagedObjectContext) {"#,
+            #"            format: "\("list.name"             ) == %@ AND %K != nil", "a", "created"             )"#,
+            #"    static let key = "title"                                            "#,
+            #"    var getter: Selector { Selector("title")        }"#,
+            #"    public          func awakeFromInsert_Todo() {"#,
+            #"    public var text:            NSExpression {            NSExpression(format: "1") }"#,
+            #"    NSManagedObjectModel.registerClass(named: "TDTodo") { Todo.self }"#,
+        ] {
+            #expect(lines.contains(line), "\(line)")
+        }
+        #expect(
+            lines.contains {
+                $0.hasPrefix(
+                    "public final class Todo: NSManagedObject { public override func awakeFromInsert() { awakeFromInsert_Todo() };"
+                )
+            }
+        )
+        #expect(result.overrides == ["List": ["public override func prepareForDeletion() { prepareForDeletion_List() }"]])
+    }
+
+    @Test("compile together with the classes of the model, in Swift 6 mode without warnings")
+    func compiles() async throws {
+        let folder = try TemporaryFolder()
+        let result = AdoptedSources(of: files, models: [model])
+        var options = GenerationOptions(moduleName: "App", isPublic: true, overrides: result.overrides)
+        options.classNames = result.classNames
+        let made = try swiftSource(of: model, named: "Todos", archive: Data([1]), options)
+        let names = "import CoreData\npublic typealias NSExpression = CoreData.NSExpression"
+        var sources = [try folder.write(made.text, to: made.name), try folder.write(names, to: "Names.swift")]
+        for (number, copy) in result.copies.enumerated() { sources.append(try folder.write(copy.text, to: "\(number).swift")) }
+        let complaints = try await Compiler.complaints(about: sources, module: "App")
+        #expect(complaints.isEmpty, "\(complaints)")
+    }
+
+    @Test(
+        "are refused with line, column and a cure where there is no one right answer",
+        arguments: [
+            ("import UIKit", "1:8: error: Linux has no UIKit: put the import"),
+            ("@objc protocol P { @objc optional func f() }", "1:26: error: Only Objective-C has optional requirements"),
+            ("extension Todo { convenience init(context: NSManagedObjectContext) {} }", "1:18: error: init(context:) is required on Linux"),
+            ("let a = #selector(Todo.changed(_:with:))", "1:9: error: Nothing on Linux sends the selector `changed:with:`"),
+            ("let a = #keyPath(Todo.titel)", "1:23: error: TDTodo has no titel in the model: is title meant?"),
+            ("let a = #keyPath(Todo.list.todos.nmae)", "1:34: error: TDTodo has no nmae in the model: it has created, kind, list, title"),
+            ("extension Todo { var a: String { #keyPath(titel) } }", "1:43: error: TDTodo has no titel"),
+            ("let a = \"\\(#keyPath(Todo.titel)) == 1\"", "1:26: error: TDTodo has no titel"),
+            ("let a = #keyPath(Todo)", "1:9: error: #keyPath names no property"),
+            ("extension Todo { override var a: Int { didSet {} } }", "1:27: error: An extension cannot observe a property"),
+            ("extension Other { override func willSave() {} }", "1:19: error: Swift lets no extension override without Objective-C"),
+        ]
+    )
+    func refusal(source: String, message: String) {
+        let result = AdoptedSources(of: [SourceFile(path: "A.swift", text: source)] + files, models: [model])
+        #expect(
+            result.messages.count == 1 && result.messages.first?.description.hasPrefix("A.swift:" + message) == true,
+            "\(result.messages)"
+        )
+    }
+
+    @Test("may name what classes declare beside the model, and what is compiled elsewhere")
+    func knownKeys() {
+        let source = """
+            class Fast: Todo { var speed = 1 }
+            let paths = [#keyPath(Todo.fullTitle), #keyPath(Fast.speed), #keyPath(Fast.title), #keyPath(Other.anything), #keyPath(Todo.objectID)]
+            """
+        #expect(AdoptedSources(of: [SourceFile(path: "A.swift", text: source)] + files, models: [model]).messages.isEmpty)
+    }
+
+    @Test("give one warning, which says what to exclude, where they are compiled as they are")
+    func warning() {
+        let source = "import CoreData\n#if os(macOS)\n@objc class A {}\n#endif\n// @objc\n  @objc(B) class B { let a = #keyPath(B.a) }\n"
+        let message = exclusionWarning(
+            for: SourceFile(path: "/app/Sources/App/Model/B.swift", text: source),
+            folder: "/app/Sources/App",
+            target: "App"
+        )
+        #expect(
+            message?.description
+                == "/app/Sources/App/Model/B.swift:6:3: warning: Linux cannot compile @objc: exclude the file, and the plugin compiles a copy that it "
+                + "can. In Package.swift, target App: exclude: [\"Model/B.swift\"]"
+        )
+        let plain = SourceFile(path: "A.swift", text: "#if canImport(UIKit)\n@objc class A {}\n#endif\nlet a = \"@objc\"")
+        #expect(exclusionWarning(for: plain, folder: "", target: "App") == nil)
+    }
+
+    private var files: [SourceFile] {
+        [SourceFile(path: "/app/Todo.swift", text: todo), SourceFile(path: "/app/Hooks.swift", text: hooks)]
+    }
+
+    private let model: Model = {
+        var (todo, list, model) = (Model.Entity(), Model.Entity(), Model())
+        (todo.name, todo.className) = ("Todo", "TDTodo")
+        (list.name, list.className, list.codeGeneration) = ("List", "List", .class)
+        var (toList, toTodos, kind) = (Model.Relationship(), Model.Relationship(), Model.Attribute())
+        (toList.name, toList.destination, toList.isOptional) = ("list", "List", true)
+        (toTodos.name, toTodos.destination, toTodos.maxCount) = ("todos", "Todo", 0)
+        (kind.name, kind.type) = ("kind", .integer16)
+        var (title, created, name) = (Model.Attribute(), Model.Attribute(), Model.Attribute())
+        (title.name, title.type) = ("title", .string)
+        (created.name, created.type) = ("created", .date)
+        (name.name, name.type) = ("name", .string)
+        (todo.attributes, todo.relationships) = ([title, created, kind], [toList])
+        (list.attributes, list.relationships) = ([name], [toTodos])
+        model.entities = [todo, list]
+        return model
+    }()
+}
+
+private let todo = #"""
+    import Foundation
+    import CoreData
+    #if canImport(UIKit)
+    import UIKit
+    #endif
+
+    @objc enum Kind: Int16 { case plain, urgent }
+
+    @objcMembers
+    @objc(TDTodo)
+    public final class Todo: NSManagedObject {
+        @NSManaged public var title: String?
+        @NSManaged public var created: Date?
+        @NSManaged public var list: List?
+        @NSManaged var kind: Kind
+        @objc public var fullTitle: String { "\(title ?? "?") of \(list?.name ?? "?")" }
+
+        public convenience init(context: NSManagedObjectContext) {
+            self.init(entity: NSEntityDescription.entity(forEntityName: "Todo", in: context)!, insertInto: context)
+            created = Date()
+        }
+        @objc public func validateTitle() -> Bool { title != nil }
+
+        func sorts() -> [NSSortDescriptor] {
+        let sort = NSSortDescriptor(key: #keyPath(Todo.title), ascending: true, selector: #selector(NSString.localizedStandardCompare(_:)))
+            return [sort, NSSortDescriptor(key: #keyPath(title), ascending: true, selector: #selector(NSString.caseInsensitiveCompare))]
+        }
+        func predicate() -> NSPredicate {
+            NSPredicate(
+                format: "\(#keyPath(Todo.list.name)) == %@ AND %K != nil", "a", #keyPath(Todo.created))
+        }
+        static let key = NSStringFromSelector(#selector(getter: Todo.title))
+        var getter: Selector { #selector(getter: title) }
+        public var text: Foundation.NSExpression { Foundation.NSExpression(format: "1") }
+    }
+
+    extension Todo {
+        public override func awakeFromInsert() {
+            super.awakeFromInsert()
+            setPrimitiveValue(Date(), forKey: #keyPath(Todo.created))
+        }
+        override public func willSave() { super.willSave() }
+        public override var debugDescription: String { "Todo" }
+        @objc override open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { false }
+    }
+
+    @objc(TDUpper)
+    class Upper: Foundation.ValueTransformer {
+        override class func allowsReverseTransformation() -> Bool { true }
+    }
+    """#
+
+private let hooks = """
+    import CoreData
+
+    extension List {
+        public override func prepareForDeletion() {
+            super.prepareForDeletion()
+            print(#keyPath(List.todos.title))
+        }
+    }
+    """
