@@ -104,6 +104,36 @@ struct BothEndsTests {
         #expect(book.tags == [tag] && tag.books == [book] && person.reports == [report] && person.desk === desk && desk.owner === person)
     }
 
+    // * Two bring back what others had deleted, each by himself.
+    @Test(
+        "where a row comes back twice, the second save meets a conflict, which a policy resolves",
+        arguments: [nil, NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType],
+        [false, true]
+    )
+    func comesBackTwice(policy: NSMergePolicyType?, isFarOff: Bool) throws {
+        let book = try library.savedBook("old")
+        try context.save()
+        let rival = try rival(isFarOff: isFarOff)
+        let theirs = rival.own(book)
+        #expect(theirs.title == "old")
+        let deleter = try library.separateContext()
+        let saves = Notifications(.NSManagedObjectContextDidSave, from: deleter)
+        deleter.delete(deleter.own(book))
+        try deleter.save()
+        let note = try #require(saves.received.first)
+        for (other, object, title) in [(context, book, "first"), (rival, theirs, "second")] {
+            other.mergeChanges(fromContextDidSave: note)
+            other.insert(object)
+            object.title = title
+        }
+        try context.save()
+        if let policy { rival.mergePolicy = NSMergePolicy(merge: policy) }
+        #expect(errorCode { try rival.save() } == (policy == nil ? NSManagedObjectMergeError : 0))
+        let isSecond = policy == .mergeByPropertyObjectTrumpMergePolicyType
+        #expect(try library.sql("SELECT ZTITLE FROM ZBOOK") == (isSecond ? "second" : "first"))
+        if policy != nil { #expect(theirs.title == (isSecond ? "second" : "first") && !rival.hasChanges) }
+    }
+
     // * A fault is deleted whose row others have deleted already; then somebody who may overwrite brings the row back.
     @Test(
         "where a row comes back after it was missing when its object was deleted: that delete has nothing to delete",

@@ -5,12 +5,15 @@ extension NSManagedObjectContext {
     ///
     /// An object that counted as deleted for nothing else is there again, whom that delete has led away from it leads to it again, and no save
     /// tells of it. One whose delete was decided on here is deleted now, in a child; what others have put into a store under its key is theirs.
+    /// One that was to be written as a new row under the key that it had is a change of the row that is there: in the topmost context a conflict.
     ///
     /// - Complexity: one statement at most for those of an entity.
     func returnFoundRows() {
         var missing: [RowReference] = []
         tracker.objects.forEachBorrowed { object in
-            if object.state.isSuperset(of: [.deleted, .rowGone, .inaccessible]) { missing.append(object.rowReference) }
+            if object.state.isSuperset(of: [.deleted, .rowGone, .inaccessible]) || object.isWrittenAnew {
+                missing.append(object.rowReference)
+            }
         }
         for group in Dictionary(grouping: missing, by: { [$0.entity, $0.store] }).values {
             do {
@@ -38,6 +41,7 @@ extension NSManagedObjectContext {
 
     private func found(_ row: Row, of object: NSManagedObject) {
         guard row.layout === object.scope.shape.layout else { return }
+        if object.state.contains(.inserted) { return layOver(row, object) }
         guard object.state.contains(.deletedByDecision) else { return takeBackDelete(of: object, row) }
         if parentSource.isStoreSide { return }
         adopt(row, object)
@@ -62,5 +66,33 @@ extension NSManagedObjectContext {
         // What was put into it while nothing of it was known.
         object.forEachChangedToMany { index, _ in object.noteToManyChange(index) }
         if isUntold { tracker.noteRefresh(of: object) } else { tracker.noteArrival(of: object) }
+    }
+    /// All values of the object go over a row that somebody has put under its key.
+    private func layOver(_ row: Row, _ object: NSManagedObject) {
+        tracker.forget(object)
+        // Nobody knows what was changed on which side.
+        if parentSource.isStoreSide, (mergePolicy as? NSMergePolicy)?.mergeType == .mergeByPropertyStoreTrumpMergePolicyType {
+            return update(object, to: row, keeping: SlotMask(), .mergePolicy)
+        }
+        object.takeOwnRow()
+        object.own.base = parentSource.isStoreSide ? object.rowReadBefore(row) : row
+        object.setChangedSlots(object.scope.shape.propertySlots)
+        object.noteChange()
+    }
+}
+
+extension NSManagedObject {
+    /// Whether it is to come back as a new row under the key of one that was gone.
+    fileprivate var isWrittenAnew: Bool {
+        state.intersection([.inserted, .deleted]) == .inserted && key > 0 && EntityLayout.version(row) > 1
+    }
+
+    /// What stands in for the row that the object came from, which is not kept: with a version that is not the store's.
+    fileprivate func rowReadBefore(_ stored: Row) -> Row {
+        let copy = OwnRow.copy(of: stored, replacing: -1)
+        copy.base = nil
+        let version = EntityLayout.version(row)
+        EntityLayout.setVersion(copy.bytes, version == stored.version ? version - 1 : version)
+        return Row(copy)
     }
 }

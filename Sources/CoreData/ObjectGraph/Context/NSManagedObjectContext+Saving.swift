@@ -3,7 +3,7 @@ import Foundation
 extension NSManagedObjectContext {
     /// As `save()`; what validation throws comes as a `ValidationFailure`.
     package func saveMarkingValidation() throws {
-        checkQueue()
+        checkQueue("save()")
         try saveChanges()
     }
 
