@@ -14,8 +14,8 @@ extension NotificationCenter {
     }
 
     /// The notifications of a center as a sequence.
+    // Sendable: a center may be used from anywhere, and the object is only compared.
     public final class Notifications: AsyncSequence, @unchecked Sendable {
-        // Sendable: a center may be used from anywhere, and the object is only compared.
         public typealias Element = Notification
         private let center: NotificationCenter
         private let name: Notification.Name

@@ -34,6 +34,8 @@ struct ChangeSet: Sendable {
     enum DeleteReason {
         /// A program wants it.
         case decision
+        /// As before; but by then nobody had its row.
+        case decisionWithoutRow
         /// Others have told of having deleted its row.
         case othersDelete
         /// Its row was looked for, and nobody had it.

@@ -130,7 +130,11 @@ struct ChangeFreezer {
             if isForStores, object.state.contains(.rowGone) { return }
             noteOutdated(object)
             changes.groups[group].deletes.append(
-                ChangeSet.Delete(key: object.key, base: object.committedRow, reason: object.reasonOfDelete)
+                ChangeSet.Delete(
+                    key: object.key,
+                    base: object.state.contains(.inaccessible) ? nil : object.committedRow,
+                    reason: object.reasonOfDelete
+                )
             )
         } else if object.state.contains(.inserted) {
             let group = group(of: object)
@@ -365,6 +369,7 @@ extension NSManagedObject {
         switch state.intersection([.rowGone, .deletedByDecision, .inaccessible]) {
         case [.rowGone]: .othersDelete
         case [.rowGone, .inaccessible]: .missingRow
+        case [.rowGone, .inaccessible, .deletedByDecision]: .decisionWithoutRow
         default: .decision
         }
     }

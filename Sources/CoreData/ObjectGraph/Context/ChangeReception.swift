@@ -316,11 +316,13 @@ extension ChangeReception {
         switch delete.reason {
         case .othersDelete: return receiveDeleteOfOthers(reference)
         case .missingRow: return lookAgain(for: reference)
-        case .decision: break
+        case .decision, .decisionWithoutRow: break
         }
         guard let object = existing(reference), !object.state.contains(.deleted) else { return }
         if object.isFault, !object.state.contains(.rowless) { object.fire() }
         context.vanish(object, .delete)
+        // What somebody puts under its key later is his.
+        if delete.reason == .decisionWithoutRow { look(for: object) }
         if context.parentSource.isStoreSide { return }
         DeletePropagation(context: context).runWithoutReading(object)
         // So that the contexts above learn what the delete was based on.
@@ -336,13 +338,16 @@ extension ChangeReception {
     /// The child has found no row; the delete may have been taken back above since: then whom the child has led away leads to the object again.
     private mutating func lookAgain(for reference: RowReference) {
         guard let object = existing(reference), !object.state.contains(.deleted) else { return }
-        if object.state.contains(.rowless) {
-            do { try object.fireThrowing() } catch { context.logFailure("looking again for \(object.objectID)", error) }
-        }
+        look(for: object)
         guard object.state.isDisjoint(with: [.deleted, .rowless, .inaccessible]) else { return }
         RelationshipReturn(of: object, .decision).run()
         let targets = object.scope.shape.layout.referenceSlots.compactMap { object.reference($0).map(context.forwarded) }
         corrections.updated += [reference] + targets
+    }
+
+    private func look(for object: NSManagedObject) {
+        guard object.state.contains(.rowless) else { return }
+        do { try object.fireThrowing() } catch { context.logFailure("looking for the row of \(object.objectID)", error) }
     }
 
     private func isBehind(_ base: Row?, _ object: NSManagedObject) -> Bool {

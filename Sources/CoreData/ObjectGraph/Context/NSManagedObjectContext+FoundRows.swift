@@ -67,6 +67,7 @@ extension NSManagedObjectContext {
         object.forEachChangedToMany { index, _ in object.noteToManyChange(index) }
         if isUntold { tracker.noteRefresh(of: object) } else { tracker.noteArrival(of: object) }
     }
+
     /// All values of the object go over a row that somebody has put under its key.
     private func layOver(_ row: Row, _ object: NSManagedObject) {
         tracker.forget(object)
