@@ -23,8 +23,8 @@ struct KilledProcessTests {
             #expect(!said.contains(nil), "kill \(kill): the program ended by itself")
             Self.spin(Int.random(in: 0..<8000, using: &random))
             process.kill()
-            let last = (said.compactMap { $0 } + process.rest()).last
-            done = try last.map { try #require(Int($0)) } ?? done
+            // A sanitizer's helpers may have something to say as well when they lose their process.
+            done = (said.compactMap { $0 } + process.rest()).compactMap { Int($0) }.last ?? done
             _ = process.status()
             try Self.check(folder.store, has: done, "kill \(kill)")
         }

@@ -33,6 +33,7 @@ extension NSManagedObjectContext {
     private func send(_ returned: [ReturnedSave]) {
         guard let keeper = returned.first?.keeper else { return }
         children.withLock { $0.saves.returned += returned }
+        if let news { return news.note() }
         keeper.willReturn()
         perform {
             self.acceptReturnedSaves()
@@ -43,7 +44,7 @@ extension NSManagedObjectContext {
     /// Takes back what this context has saved in vain, and forgets what others have. On the queue.
     package func acceptReturnedSaves() {
         // In a block that a save's wait has let in: after that save.
-        guard !isSaving else { return perform { self.acceptReturnedSaves() } }
+        guard !isSaving else { return news.map { $0.note() } ?? perform { self.acceptReturnedSaves() } }
         whileMeetingNames(acceptReturned)
     }
 

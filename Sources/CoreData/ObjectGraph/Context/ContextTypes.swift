@@ -3,7 +3,8 @@ import Foundation
 /// The queue that a context's blocks run on.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
     /// No checks: whoever uses the context sees to it that one thread does at a time. For code from before contexts had queues, and for tests.
-    /// Blocks run as on a private queue.
+    /// Blocks run as on a private queue. What others save is merged when the context is used next: by a fetch, a save, `processPendingChanges()`
+    /// or a block.
     case confinementConcurrencyType = 0
     /// A queue of the context's own. Its blocks run on whichever thread asks for them first, one at a time.
     case privateQueueConcurrencyType = 1

@@ -12,6 +12,7 @@ extension NSManagedObjectContext {
     /// - Precondition: the request's entity is in the model of the context's coordinator.
     public func fetch<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] {
         checkReading()
+        hearNews()
         catchUp()
         renewNames()
         return try logging(request) { try whileMeetingNames { try results(of: request) } }
@@ -35,6 +36,7 @@ extension NSManagedObjectContext {
     /// - Throws: as `fetch(_:)`.
     public func count<Result>(for request: NSFetchRequest<Result>) throws -> Int {
         checkReading()
+        hearNews()
         catchUp()
         return try logging(request) { try whileMeetingNames { try count(request, entity(of: request, Result.self)) } }
     }

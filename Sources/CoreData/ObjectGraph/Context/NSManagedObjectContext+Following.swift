@@ -18,7 +18,9 @@ extension NSManagedObjectContext: SaveFollower {
 
     func follow(_ saved: SavedReferences) { if mayConcern(saved) { merge(later: saved) } }
 
-    private func merge(later saved: SavedReferences) { perform { self.merge(saved) } }
+    private func merge(later saved: SavedReferences) {
+        if let news { news.add(saved) } else { perform { self.merge(saved) } }
+    }
 
     /// Whether a merge may have something to do, here or in a child that follows. Asked by whoever has saved, on whichever thread: that
     /// wakes nobody.

@@ -17,7 +17,11 @@ extension NSManagedObjectContext {
     /// > Concurrency: may be called from anywhere. For a main-queue context, the main queue has to be running.
     /// - Throws: what the block throws.
     @discardableResult public func performAndWait<Result>(_ block: () throws -> Result) rethrows -> Result {
-        try queue.sync(block)
+        if news == nil { return try queue.sync(block) }
+        return try queue.sync {
+            hearNews()
+            return try block()
+        }
     }
 
     /// Runs a block on the context's queue and gives its result, without blocking the caller's thread. Ends an event.
@@ -54,6 +58,7 @@ extension NSManagedObjectContext {
 
     private func event<Result>(_ block: () throws -> Result) rethrows -> Result {
         tracker.turn?.blockBegins()
+        hearNews()
         defer {
             if !isSaving { processPendingChanges() }
             tracker.turn?.blockEnds(hasNews: tracker.hasNews)

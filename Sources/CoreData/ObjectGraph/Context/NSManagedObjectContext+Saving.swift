@@ -16,6 +16,7 @@ extension NSManagedObjectContext {
             "save() was called while deletes are carried along relationships. In prepareForDeletion(), leave the save to who deletes."
         )
         let parent = parentSource
+        hearNews()
         catchUp()
         try takeIncoming()
         renewNames()

@@ -9,6 +9,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // Sendable by contract: everything but the set-up is used on the context's queue only.
     public let concurrencyType: NSManagedObjectContextConcurrencyType
     let queue: ContextQueue
+    /// Nil where others use the queue to tell of something.
+    let news: ConfinedNews?
     final let tracker = ChangeTracker()
     final let identityMap = IdentityMap()
     /// Nil until a coordinator or a parent is set.
@@ -52,6 +54,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public init(concurrencyType type: NSManagedObjectContextConcurrencyType) {
         concurrencyType = type
         queue = ContextQueue(type == .mainQueueConcurrencyType ? .main : .own)
+        news = type == .confinementConcurrencyType ? ConfinedNews() : nil
         super.init()
         if queue.isMain { tracker.turn = MainTurn(self) }
     }
@@ -131,6 +134,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Called at the end of each `perform` block, by `save()` and fetches, and once a turn of the main queue for what is done there otherwise.
     open func processPendingChanges() {
         checkQueue()
+        hearNews()
         endEvent()
     }
 
