@@ -59,6 +59,16 @@ struct BundleTests {
         #expect(try ModelBundle(source: folder.file("One.xcdatamodeld")).currentVersion == "Name")
     }
 
+    @Test("whose file that says the current version is empty is as one without that file", arguments: ["", "\n", "<plist><dict/></plist>"])
+    func emptyCurrentVersion(text: String) throws {
+        let folder = try TemporaryFolder()
+        try bundle().writeSource(to: folder.file("Two.xcdatamodeld"))
+        try folder.write(text, to: "Two.xcdatamodeld/.xccurrentversion")
+        #expect(try ModelBundle(source: folder.file("Two.xcdatamodeld")).currentVersion == nil)
+        try FileManager.default.removeItem(at: folder.file("Two.xcdatamodeld/Name 2.xcdatamodel"))
+        #expect(try ModelBundle(source: folder.file("Two.xcdatamodeld")).currentVersion == "Name")
+    }
+
     @Test("whose files contradict each other is refused by name of the file")
     func contradiction() throws {
         let folder = try TemporaryFolder()

@@ -51,7 +51,7 @@ extension Model.Entity {
 extension Model.Attribute {
     fileprivate var compiledForm: Model.Attribute {
         var attribute = self
-        (attribute.usesScalarValueType, attribute.isSyncable, attribute.customClassName) = (nil, nil, nil)
+        (attribute.usesScalarValueType, attribute.isSyncable) = (nil, nil)
         (attribute.isSpotlightIndexed, attribute.isStoredInTruthFile, attribute.dateTexts) = (nil, nil, [:])
         attribute.defaultValue = defaultValue.flatMap { $0.suited(to: type) }
         attribute.renamingIdentifier = renamingIdentifier == name ? nil : renamingIdentifier

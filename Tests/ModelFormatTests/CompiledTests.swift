@@ -49,6 +49,12 @@ struct CompiledTests {
             var expected = try Model(source: Fixtures.url(source + ".xcdatamodel")).compiledForm()
             // The compiler writes the old form of indexes beside the new one.
             for place in read.entities.indices { read.entities[place].compoundIndexes = [] }
+            // It leaves out the classes of transformables, and ours does not.
+            for entity in expected.entities.indices {
+                for place in expected.entities[entity].attributes.indices {
+                    expected.entities[entity].attributes[place].customClassName = nil
+                }
+            }
             // The file's request is older than the source's.
             #expect(read.fetchRequests.map(\.predicate?.format) == expected.fetchRequests.map(\.predicate?.format))
             (read.fetchRequests, expected.fetchRequests) = ([], [])

@@ -17,7 +17,7 @@ extension ModelBundle {
     public init(compiled folder: URL) throws {
         try readVersions(in: folder, withExtension: "mom") { try Model(compiled: $0) }
         let file = folder.appendingPathComponent(Self.versionFile)
-        let list = try propertyList(file) ?? [:]
+        let list = try Self.propertyList(file) ?? [:]
         var name: String?
         if case .string(let text)? = list[Self.currentVersionKey] { name = text }
         try setCurrentVersion(name, saidBy: file)

@@ -24,10 +24,19 @@ extension ModelBundle {
     public init(source folder: URL) throws {
         try readVersions(in: folder, withExtension: "xcdatamodel") { try Model(source: $0) }
         let file = folder.appendingPathComponent(Self.currentVersionFile)
-        var name: String?
-        if case .string(let text)? = try propertyList(file)?[Self.currentVersionKey] { name = (text as NSString).deletingPathExtension }
-        try setCurrentVersion(name, saidBy: file)
+        try setCurrentVersion(Self.currentVersion(saidBy: file), saidBy: file)
     }
+
+    /// NB: merges and other editors leave the file empty, or without a name in it: that is as if it were not there.
+    private static func currentVersion(saidBy file: URL) throws -> String? {
+        guard FileManager.default.fileExists(atPath: file.path), try content(of: file).contains(where: { !Self.spaces.contains($0) }),
+            case .string(let text)? = try propertyList(file)?[currentVersionKey]
+        else { return nil }
+        let name = (text as NSString).deletingPathExtension
+        return name.isEmpty ? nil : name
+    }
+
+    private static let spaces: Set<UInt8> = Set(" \t\r\n".utf8)
 
     /// Writes an `.xcdatamodeld`; there must be nothing at `folder`.
     public func writeSource(to folder: URL) throws {

@@ -40,7 +40,7 @@ extension ModelBundle {
     }
 
     /// A property list whose root is a dictionary; nil where there is no file.
-    func propertyList(_ file: URL) throws -> [String: PropertyListNode]? {
+    static func propertyList(_ file: URL) throws -> [String: PropertyListNode]? {
         guard FileManager.default.fileExists(atPath: file.path) else { return nil }
         return try inFile(file) {
             guard case .dictionary(let entries) = try PropertyListNode(Data(contentsOf: file)) else {

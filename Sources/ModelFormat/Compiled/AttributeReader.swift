@@ -17,6 +17,7 @@ struct AttributeReader {
         attribute.valueTransformerName = try object.text("NSValueTransformerName")
         let className = try object.text("NSAttributeValueClassName")
         attribute.valueClassName = className == attribute.type.valueClassName ? nil : className
+        attribute.customClassName = try object.text(ModelWriter.customClassKey)
         attribute.allowsCloudEncryption = try object.flag("NSAllowsCloudEncryption")
         attribute.renamingIdentifier = try object.renamingIdentifier(of: attribute.name)
         attribute.versionHashModifier = try object.text("NSVersionHashModifier")

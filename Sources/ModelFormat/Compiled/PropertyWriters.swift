@@ -44,6 +44,9 @@ extension ModelWriter {
 
 /// Attributes.
 extension ModelWriter {
+    /// NB: a key of our own. Apple's compiler leaves the name out, and its reader passes over keys that it does not know.
+    static let customClassKey = "CDCustomClassName"
+
     mutating func attribute(_ attribute: Model.Attribute, of entity: PropertyListNode) throws -> PropertyListNode {
         let validations = attribute.allValidations
         let flags = PropertyFlags(
@@ -79,6 +82,7 @@ extension ModelWriter {
             "NSValueTransformerName": archive.string(attribute.valueTransformerName),
         ]
         if attribute.isIndexed { keys["NSIsIndexed"] = .bool(true) }
+        if let name = attribute.customClassName, !name.isEmpty { keys[ModelWriter.customClassKey] = archive.string(name) }
         if attribute.allowsCloudEncryption { keys["NSAllowsCloudEncryption"] = .bool(true) }
         if let derivation = attribute.derivation {
             keys["NSDerivationExpression"] = try predicates.expression(derivation, &archive)

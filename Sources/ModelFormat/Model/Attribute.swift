@@ -20,7 +20,7 @@ extension Model {
         /// Whether generated code uses a type like `Int64` or `Bool`, not an object.
         public var usesScalarValueType: Bool?
         public var valueTransformerName: String?
-        /// The class of the values in generated code; in the source only.
+        /// The class of the values in generated code; in the source, and in files that were compiled here.
         public var customClassName: String?
         /// The class of the values, where it is not the one that the type has; in compiled files only.
         public var valueClassName: String?

@@ -14,14 +14,12 @@ extension StoreInspector {
             let table = "Z" + Self.root(of: entity, byNumber).name.uppercased()
             let isThere = try number("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1", [.text(table)]) > 0
             counts[entity.name] = .some(
-                isThere ? try number("SELECT count(*) FROM \(quoted(table)) WHERE Z_ENT = ?1", [.integer(entity.number)]) : nil
+                // NB: the name is from the file, and nobody says that it is one of Core Data's.
+                isThere ? try number("SELECT count(*) FROM \(quotedName(table)) WHERE Z_ENT = ?1", [.integer(entity.number)]) : nil
             )
         }
         return counts
     }
-
-    /// NB: the name is from the file, and nobody says that it is one of Core Data's.
-    private func quoted(_ table: String) -> String { "\"" + table.replacingOccurrences(of: "\"", with: "\"\"") + "\"" }
 
     /// Numbers above belong to the history.
     private static let lastModelNumber = 16_000

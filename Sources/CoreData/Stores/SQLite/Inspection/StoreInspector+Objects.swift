@@ -18,6 +18,44 @@ extension StoreInspector {
     }
 }
 
+extension StoreInspector {
+    /// The objects with these URIs of IDs, in their order; those that are not in the store are left out.
+    ///
+    /// - Parameter memberLimit: how many members of a to-many are named; all are counted.
+    /// - Throws: a `CocoaError` where the store is not of the model or cannot be read.
+    package func objects(_ ids: [String], of model: NSManagedObjectModel, memberLimit: Int) throws -> [StoredObject] {
+        let keys = Dictionary(grouping: ids.compactMap(parsed), by: \.entity)
+        var found: [String: StoredObject] = [:]
+        try inStore(url) {
+            try connection.transaction(.deferred) {
+                let schema = try schema(of: model)
+                for entity in schema.entities {
+                    guard let own = keys[entity.description.name ?? ""] else { continue }
+                    let choice = StoredChoice(keys: own.map(\.key), memberLimit: memberLimit)
+                    var reader = try StoredObjectReader(entity, schema, connection, store: uuid, choice)
+                    try reader.forEach { found[$0.id] = $0 }
+                }
+            }
+        }
+        return ids.compactMap { found[$0] }
+    }
+
+    /// Nil for what is no URI of an object in this store.
+    private func parsed(_ id: String) -> (entity: String, key: Int64)? {
+        let parts = id.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 5, parts[2] == uuid, parts[4].first == "p", let key = Int64(parts[4].dropFirst()) else { return nil }
+        return (String(parts[3]), key)
+    }
+}
+
+/// Some objects of an entity, and how much of them.
+private struct StoredChoice {
+    let keys: [Int64]
+    let memberLimit: Int
+
+    var condition: String { " AND Z_PK IN (\(keys.map { "\($0)" }.joined(separator: ", ")))" }
+}
+
 /// Reads the objects of one entity, with one statement for them and one for each of their to-many relationships.
 private struct StoredObjectReader {
     private let schema: SQLSchema
@@ -27,9 +65,13 @@ private struct StoredObjectReader {
     private let toOnes: [NSRelationshipDescription]
     private var toManys: [StoredMembers]
     private let objects: Statement
+    private let memberLimit: Int?
 
-    init(_ entity: SQLEntity, _ schema: SQLSchema, _ connection: Connection, store: String) throws {
-        (self.entity, self.schema, self.store) = (entity, schema, store)
+    /// - Parameter choice: nil for all objects with all that they have.
+    init(_ entity: SQLEntity, _ schema: SQLSchema, _ connection: Connection, store: String, _ choice: StoredChoice? = nil) throws {
+        (self.entity, self.schema, self.store, memberLimit) = (entity, schema, store, choice?.memberLimit)
+        let condition = "Z_ENT = \(entity.number)" + (choice?.condition ?? "")
+        let owners = "(SELECT Z_PK FROM \(entity.table) WHERE \(condition))"
         let stored = entity.columns.keys.sorted(by: binaryOrder).compactMap { entity.description.propertiesByName[$0] }
         attributes = stored.compactMap { $0 as? NSAttributeDescription }
         toOnes = stored.compactMap { $0 as? NSRelationshipDescription }.filter {
@@ -39,7 +81,7 @@ private struct StoredObjectReader {
             guard let relationship = entity.description.relationshipsByName[name],
                 let target = schema.entityIfStored(relationship.destination)
             else { return nil }
-            return try StoredMembers(name, connection.prepare(place.membersSQL(target.table, of: entity)))
+            return try StoredMembers(name, connection.prepare(place.membersSQL(target.table, of: owners)))
         }
         let columns = attributes.compactMap { entity.columns[$0.name]?.name }.map { "t.\($0)" }
         let keys = toOnes.flatMap { relationship in
@@ -48,7 +90,7 @@ private struct StoredObjectReader {
             return [column, "(SELECT Z_ENT FROM \(target) WHERE Z_PK = \(column))"]
         }
         let list = (["t.Z_PK", "t.Z_OPT"] + columns + keys).joined(separator: ", ")
-        objects = try connection.prepare("SELECT \(list) FROM \(entity.table) t WHERE t.Z_ENT = \(entity.number) ORDER BY t.Z_PK")
+        objects = try connection.prepare("SELECT \(list) FROM \(entity.table) t WHERE \(condition) ORDER BY t.Z_PK")
     }
 
     mutating func forEach(_ body: (StoredObject) throws -> Void) throws {
@@ -68,8 +110,9 @@ private struct StoredObjectReader {
             column += 2
         }
         for index in toManys.indices {
-            let members = try toManys[index].take(of: key)
-            object.relationships[toManys[index].name] = .many(members.compactMap { id($0.key, $0.entity) })
+            let (members, count) = try toManys[index].take(of: key, limit: memberLimit ?? .max)
+            let ids = members.compactMap { id($0.key, $0.entity) }
+            object.relationships[toManys[index].name] = memberLimit == nil ? .many(ids) : .counted(first: ids, count: count)
         }
         return object
     }
@@ -98,21 +141,27 @@ private struct StoredMembers {
 
     private mutating func advance() throws { owner = try statement.step() ? statement.int(0) : nil }
 
+    /// The first members of an object, and how many it has.
+    ///
     /// - Precondition: the keys of calls grow.
-    mutating func take(of key: Int64) throws -> [(key: Int64, entity: Int)] {
-        var members: [(key: Int64, entity: Int)] = []
+    mutating func take(of key: Int64, limit: Int) throws -> ([(key: Int64, entity: Int)], count: Int) {
+        var (members, count): ([(key: Int64, entity: Int)], Int) = ([], 0)
         while let owner, owner <= key {
-            if owner == key { members.append((statement.int(1), Int(truncatingIfNeeded: statement.int(2)))) }
+            if owner == key {
+                if count < limit { members.append((statement.int(1), Int(truncatingIfNeeded: statement.int(2)))) }
+                count += 1
+            }
             try advance()
         }
-        return members
+        return (members, count)
     }
 }
 
 extension SQLToMany {
-    /// The statement that gives keys of an entity's objects with keys and entities of their members, in order.
-    fileprivate func membersSQL(_ target: String, of entity: SQLEntity) -> String {
-        let owners = "(SELECT Z_PK FROM \(entity.table) WHERE Z_ENT = \(entity.number))"
+    /// The statement that gives keys of objects with keys and entities of their members, in order.
+    ///
+    /// - Parameter owners: the keys of the objects, as a subquery.
+    fileprivate func membersSQL(_ target: String, of owners: String) -> String {
         switch self {
         case .foreignKey(let table, let column, _, let orderColumn):
             let order = orderColumn.map { "\($0), " } ?? ""

@@ -13,7 +13,7 @@ extension StoreInspector {
 
     /// What does not fit between the store and a model: hashes, tables, keys.
     package func problems(with model: NSManagedObjectModel) throws -> [String] {
-        let hashes = hashProblems(model.entityVersionHashesByName)
+        let hashes = differences(from: model)
         do {
             let schema = try schema(of: model)
             return try hashes + schema.tables.flatMap(tableProblems) + schema.entities.flatMap { try keyProblems($0, schema) }
@@ -21,6 +21,11 @@ extension StoreInspector {
         } catch let error as CocoaError where error.code == .persistentStoreIncompatibleSchema {
             return hashes + [error.localizedDescription]
         }
+    }
+
+    /// Which entities are others in the model than in the store.
+    package func differences(from model: NSManagedObjectModel) -> [String] {
+        isCompatible(with: model) ? [] : hashProblems(model.entityVersionHashesByName)
     }
 
     private func hashProblems(_ expected: [String: Data]) -> [String] {

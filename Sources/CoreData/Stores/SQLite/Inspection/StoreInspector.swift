@@ -1,4 +1,5 @@
 import Foundation
+import ModelFormat
 import SQLiteDriver
 
 /// Looks into a store's file without a coordinator: for tools. Nothing in the file is changed.
@@ -12,8 +13,9 @@ package final class StoreInspector {
     /// What the store says about itself, with `NSStoreUUID`.
     package let metadata: [String: Any]
 
+    /// - Parameter isAlone: whether others may be kept out while this looks, where nobody else has the file open now.
     /// - Throws: a `CocoaError` where there is no file, no database, or no store in it.
-    package init(url: URL) throws {
+    package init(url: URL, isAlone: Bool = true) throws {
         guard FileManager.default.fileExists(atPath: url.path) else {
             throw CocoaError.coreData(.fileReadNoSuchFile, "There is no store at \(url.path).", userInfo: [NSFilePathErrorKey: url.path])
         }
@@ -21,7 +23,7 @@ package final class StoreInspector {
         try place.refuseFragment()
         metadata = try place.metadata(timeout: SQLiteStore.defaultTimeout).dictionary
         connection = try inStore(url) {
-            let connection = try place.connectForReading(timeout: SQLiteStore.defaultTimeout, isAlone: true)
+            let connection = try place.connectForReading(timeout: SQLiteStore.defaultTimeout, isAlone: isAlone)
             try connection.allowOnlyReading()
             return connection
         }
@@ -32,6 +34,21 @@ package final class StoreInspector {
 
     /// The version hashes of the model that the store was written with.
     package var versionHashes: [String: Data] { metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:] }
+
+    /// The model that the store carries with it; nil for a store without one.
+    ///
+    /// - Throws: a `CocoaError` that names the file, where it cannot be read.
+    package func storedModel() throws -> Model? {
+        do {
+            return try inStore(url) { try ModelCache.read(from: connection) }
+        } catch let error as ModelFormatError {
+            throw CocoaError.coreData(
+                .fileReadCorruptFile,
+                "The model that the store at \(url.path) carries cannot be read: \(error).",
+                userInfo: [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error]
+            )
+        }
+    }
 
     /// All rows of a statement that reads.
     ///
@@ -45,8 +62,22 @@ package final class StoreInspector {
     /// - Throws: `CocoaError.persistentStoreIncompatibleSchema` with the first thing that is missing.
     func schema(of model: NSManagedObjectModel) throws -> SQLSchema {
         model.freeze()
-        return try inStore(url) { try SQLSchema(reading: connection, model: model, configuration: nil) }
+        let configuration = fittingConfiguration(of: model)
+        return try inStore(url) { try SQLSchema(reading: connection, model: model, configuration: configuration) }
     }
+
+    /// The configuration of the model that the store was made with; nil for all of the model, and for another model.
+    package func fittingConfiguration(of model: NSManagedObjectModel) -> String? {
+        guard !fits(model, nil) else { return nil }
+        return model.configurations.sorted(by: binaryOrder).first { fits(model, $0) }
+    }
+
+    private func fits(_ model: NSManagedObjectModel, _ configuration: String?) -> Bool {
+        model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata)
+    }
+
+    /// Whether the store opens with the model, or with a configuration of it, as it is.
+    package func isCompatible(with model: NSManagedObjectModel) -> Bool { fits(model, fittingConfiguration(of: model)) }
 
     /// The text of the one column of a statement's rows.
     func texts(_ sql: String, _ values: [SQLiteValue] = []) throws -> [String] {

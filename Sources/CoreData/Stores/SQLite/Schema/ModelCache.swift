@@ -1,3 +1,4 @@
+import Foundation
 import ModelFormat
 import SQLiteDriver
 
@@ -10,6 +11,16 @@ enum ModelCache {
     static func write(_ model: NSManagedObjectModel, to connection: Connection) throws {
         try connection.execute("DELETE FROM Z_MODELCACHE")
         try connection.run("INSERT INTO Z_MODELCACHE(Z_CONTENT) VALUES(?1)", [.blob(try content(of: model))])
+    }
+
+    /// The model that the store carries; nil for a store without one, as older ones are.
+    ///
+    /// - Throws: `ModelFormatError` where it cannot be read, or the `SQLiteError` of a statement.
+    static func read(from connection: Connection) throws -> Model? {
+        let table = try connection.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_MODELCACHE'")
+        guard !table.isEmpty, case .blob(let content)? = try connection.rows("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1").first?.first
+        else { return nil }
+        return try Model(archive: Data(Inflater.inflated(content)))
     }
 
     /// The archive as a raw DEFLATE stream.
