@@ -17,7 +17,7 @@ struct DiagramTests {
         let lines = diagram.links.map { link in
             "\(diagram.boxes[link.start.box].name) \(link.start.mark) \(link.end.mark) \(diagram.boxes[link.end.box].name)"
         }
-        #expect(lines == ["Keeper one many Animal", "Animal parent none Tiger"])
+        #expect(lines == ["Keeper one many Animal", "Animal parent child Tiger"])
     }
 
     @Test("has no box over another and every line at its boxes", arguments: seeds)
@@ -100,6 +100,35 @@ struct DiagramTests {
 
                 """
         )
+    }
+
+    @Test("says the delete rule of a relationship where it is not nullify, in a colour of its own")
+    func deleteRules() {
+        var model = zoo
+        model.entities[2].relationships[0].deleteRule = .cascade
+        model.entities[0].relationships[0].deleteRule = .deny
+        #expect(mermaid(of: model).contains(": animals (cascade) / keeper (deny)\n"))
+        let picture = svg(of: model)
+        #expect(picture.contains(">cascade</tspan>") && picture.contains(">deny</tspan>") && !svg(of: zoo).contains("</tspan>"))
+        #expect(picture.contains(".rule {"))
+    }
+
+    // * A subentity has a relationship without an inverse to its parent.
+    @Test("keeps inheritance apart from relationships: in its line, in the place where it meets a box, and in words")
+    func inheritance() throws {
+        var model = Model()
+        model.entities = [entity("Parent"), entity("Child")]
+        model.entities[1].parent = "Parent"
+        model.entities[1].relationships = [relationship("home", to: "Parent", inverse: nil, maxCount: 1)]
+        let (diagram, picture) = (Diagram(model).sorted(), svg(of: model))
+        let layout = DiagramLayout(diagram)
+        let ends = zip(diagram.links, layout.routes).map { link, route in
+            (link.isInheritance, link.start.box == 1 ? route.points.first?.y : route.points.last?.y)
+        }
+        let (own, other) = (try #require(ends.first { $0.0 }?.1), try #require(ends.first { !$0.0 }?.1))
+        #expect(abs(own - other) > 8)
+        #expect(picture.components(separatedBy: "class=\"inherits\"").count == 3 && picture.contains("stroke-dasharray"))
+        #expect(picture.contains(">inherits</text>") && picture.contains(">relationship; "))
     }
 
     @Test("has no number at an end that nobody knows")

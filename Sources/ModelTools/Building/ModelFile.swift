@@ -32,6 +32,18 @@ public struct ModelFile: Sendable {
         }
     }
 
+    /// A model that was found in a file of another kind.
+    public init(path: String, model: Model) {
+        self.path = path
+        name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
+        bundle = Self.bundle(model, name)
+    }
+
+    /// Whether a path has the ending of a model's.
+    public static func isModel(_ path: String) -> Bool {
+        ["xcdatamodeld", "xcdatamodel", "momd", "mom"].contains(URL(fileURLWithPath: path).pathExtension)
+    }
+
     private static func bundle(_ model: Model, _ name: String) -> ModelBundle {
         var bundle = ModelBundle()
         (bundle.versions, bundle.currentVersion) = ([name: model], name)

@@ -16,12 +16,16 @@ struct Diagram {
         let name: String
         let type: String
         let isRelationship: Bool
+        /// What happens to the targets when the object is deleted; nil where they just lose it.
+        var deleteRule: String?
     }
 
     /// A line from the left to the right, where nothing stands against it.
     struct Link {
         let start: End
         let end: End
+
+        var isInheritance: Bool { start.mark == .parent }
     }
 
     /// Where a line meets a box: at a row, or at the name where there is none.
@@ -32,7 +36,7 @@ struct Diagram {
     }
 
     enum Mark: String {
-        case none, one, many, parent
+        case none, one, many, parent, child
     }
 
     init(_ model: Model) {
@@ -43,7 +47,7 @@ struct Diagram {
         let family = EntityFamily(model)
         for (index, entity) in entities.enumerated() {
             if let parent = entity.parent.flatMap({ places[$0] }) {
-                links.append(Link(start: End(box: parent, row: nil, mark: .parent), end: End(box: index, row: nil, mark: .none)))
+                links.append(Link(start: End(box: parent, row: nil, mark: .parent), end: End(box: index, row: nil, mark: .child)))
             }
             for relationship in entity.relationships { addLink(for: relationship, of: index, family, places) }
         }
@@ -73,10 +77,13 @@ extension Diagram.Box {
         rows =
             entity.attributes.map { .init(name: $0.name, type: $0.typeName, isRelationship: false) }
             + entity.fetchedProperties.map { .init(name: $0.name, type: "fetched \($0.request.entity ?? "?")", isRelationship: false) }
-            + entity.relationships.map { .init(name: $0.name, type: $0.typeName, isRelationship: true) }
+            + entity.relationships.map {
+                .init(name: $0.name, type: $0.typeName, isRelationship: true, deleteRule: $0.shownDeleteRule)
+            }
     }
 }
 
 extension Model.Relationship {
     fileprivate var mark: Diagram.Mark { isToMany ? .many : .one }
+    fileprivate var shownDeleteRule: String? { deleteRule == .nullify ? nil : deleteRule.name }
 }

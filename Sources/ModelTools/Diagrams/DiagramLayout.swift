@@ -3,6 +3,8 @@ struct DiagramLayout {
     private(set) var frames: [Frame]
     private(set) var routes: [Route] = []
     private(set) var size = Point(x: 0, y: 0)
+    /// The height of the line that says what the lines are.
+    private(set) var legendHeight = 0.0
     private let graph: LayeredGraph
 
     struct Frame {
@@ -23,6 +25,7 @@ struct DiagramLayout {
     static let headerHeight = 28.0
     static let rowHeight = 19.0
     static let margin = 24.0
+    static let legendWidth = 560.0
     private static let columnGap = 84.0
     private static let boxGap = 26.0
 
@@ -35,7 +38,9 @@ struct DiagramLayout {
         route(diagram)
         size = Point(x: frames.map { $0.x + $0.width }.max() ?? 0, y: frames.map { $0.y + $0.height }.max() ?? 0)
         let outmost = zip(diagram.links, routes).map { frames[$0.start.box].x + frames[$0.start.box].width + ($1.bulge ?? 0) }.max() ?? 0
-        size = Point(x: max(size.x, outmost) + Self.margin, y: size.y + Self.margin)
+        size = Point(x: max(size.x, outmost, Self.legendWidth) + Self.margin, y: size.y + Self.margin)
+        legendHeight = size.y
+        size.y += Self.margin
     }
 
     /// Draws the lines anew, of a diagram whose rows have moved within their boxes.
@@ -108,8 +113,9 @@ struct DiagramLayout {
     }
 
     private func height(of end: Diagram.End) -> Double {
-        let row = end.row.map { Self.headerHeight + 4 + (Double($0) + 0.5) * Self.rowHeight } ?? Self.headerHeight / 2
-        return frames[end.box].y + row
+        // Inheritance has the upper part of a name, a relationship without an inverse the lower part.
+        let header = Self.headerHeight * (end.mark == .parent || end.mark == .child ? 0.3 : 0.7)
+        return frames[end.box].y + (end.row.map { Self.headerHeight + 4 + (Double($0) + 0.5) * Self.rowHeight } ?? header)
     }
 }
 
@@ -131,7 +137,7 @@ extension Diagram.Box {
     }
 
     fileprivate var width: Double {
-        let rows = rows.map { textWidth($0.name) + textWidth($0.type) + 48 }
+        let rows = rows.map { textWidth($0.name) + textWidth($0.type) + ($0.deleteRule.map { textWidth($0) + 8 } ?? 0) + 48 }
         return max(110, textWidth(name) * 1.2 + 28, rows.max() ?? 0)
     }
 }

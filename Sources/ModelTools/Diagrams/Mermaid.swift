@@ -18,16 +18,18 @@ private func declaration(of box: Diagram.Box) -> [String] {
 
 private func line(for link: Diagram.Link, in diagram: Diagram) -> String {
     let (start, end) = (diagram.boxes[link.start.box].name, diagram.boxes[link.end.box].name)
-    if link.start.mark == .parent { return "\(start) <|-- \(end)" }
-    let names = [link.start, link.end].compactMap { end in end.row.map { diagram.boxes[end.box].rows[$0].name } }
+    if link.isInheritance { return "\(start) <|-- \(end)" }
+    let names = [link.start, link.end].compactMap { end in end.row.map { label(of: diagram.boxes[end.box].rows[$0]) } }
     let line = [start, number(link.start.mark), "--", number(link.end.mark), end].filter { !$0.isEmpty }
     return "\(line.joined(separator: " ")) : \(names.joined(separator: " / "))"
 }
+
+private func label(of row: Diagram.Row) -> String { row.name + (row.deleteRule.map { " (\($0))" } ?? "") }
 
 private func number(_ mark: Diagram.Mark) -> String {
     switch mark {
     case .many: "\"*\""
     case .one, .parent: "\"1\""
-    case .none: ""
+    case .none, .child: ""
     }
 }

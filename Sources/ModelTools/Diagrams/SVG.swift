@@ -10,7 +10,8 @@ public func svg(of model: Model) -> String {
     let boxes = zip(diagram.boxes, layout.frames).flatMap { svg(of: $0, $1) }
     let head =
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(width) \(height)\" width=\"\(width)\" height=\"\(height)\" role=\"img\">"
-    return ([head, "<title>Entities</title>", style, markers] + lines + boxes + ["</svg>"]).joined(separator: "\n") + "\n"
+    let parts = [head, "<title>Entities</title>", style, markers] + lines + boxes + legend(of: diagram, layout) + ["</svg>"]
+    return parts.joined(separator: "\n") + "\n"
 }
 
 private func svg(of box: Diagram.Box, _ frame: DiagramLayout.Frame) -> [String] {
@@ -20,7 +21,7 @@ private func svg(of box: Diagram.Box, _ frame: DiagramLayout.Frame) -> [String] 
         let kind = row.isRelationship ? " class=\"link\"" : ""
         return [
             "<text x=\"12\" y=\"\(y)\"\(kind)>\(escaped(row.name))</text>",
-            "<text x=\"\(right)\" y=\"\(y)\" class=\"type\">\(escaped(row.type))</text>",
+            "<text x=\"\(right)\" y=\"\(y)\" class=\"type\">\(escaped(row.type))\(deleteRule(of: row))</text>",
         ]
     }
     let shape = "width=\"\(number(frame.width))\" rx=\"6\""
@@ -32,9 +33,30 @@ private func svg(of box: Diagram.Box, _ frame: DiagramLayout.Frame) -> [String] 
     ] + rows + ["</g>"]
 }
 
+private func deleteRule(of row: Diagram.Row) -> String {
+    row.deleteRule.map { "<tspan class=\"rule\" dx=\"6\">\($0)</tspan>" } ?? ""
+}
+
+/// What the kinds of lines mean, of those that there are.
+private func legend(of diagram: Diagram, _ layout: DiagramLayout) -> [String] {
+    let y = layout.legendHeight
+    var (x, parts): (Double, [String]) = (DiagramLayout.margin, [])
+    func add(_ line: String, _ text: String) {
+        parts.append("<path class=\"\(line)\" d=\"M\(number(x + 12)) \(number(y))h28\"/>")
+        parts.append("<text class=\"type legend\" x=\"\(number(x + 48))\" y=\"\(number(y + 4))\">\(text)</text>")
+        x += textWidth(text) + 72
+    }
+    if diagram.links.contains(where: \.isInheritance) { add("inherits\" marker-start=\"url(#parent)", "inherits") }
+    if diagram.links.contains(where: { !$0.isInheritance }) {
+        add("line", "relationship; its delete rule is nullify if none is said")
+    }
+    return parts
+}
+
 private func path(of link: Diagram.Link, _ route: DiagramLayout.Route) -> String {
-    let marks = [("start", link.start.mark), ("end", link.end.mark)].filter { $1 != .none }.map { " marker-\($0)=\"url(#\($1.rawValue))\"" }
-    return "<path class=\"line\" d=\"\(curve(route))\"\(marks.joined())/>"
+    let drawn = [("start", link.start.mark), ("end", link.end.mark)].filter { $1 != .none && $1 != .child }
+    let marks = drawn.map { " marker-\($0)=\"url(#\($1.rawValue))\"" }
+    return "<path class=\"\(link.isInheritance ? "inherits" : "line")\" d=\"\(curve(route))\"\(marks.joined())/>"
 }
 
 /// From point to point, level at each of them.
@@ -67,8 +89,11 @@ private let style = """
     .link { fill: #3d6299; }
     .box { fill: #ffffff; stroke: #c3ccd6; }
     .head { fill: #e4ecf7; }
+    .rule { fill: #b3402e; }
+    .legend { text-anchor: start; }
     .line, .mark { fill: none; stroke: #5b7fb5; stroke-width: 1.4; }
-    .solid { fill: #ffffff; stroke: #5b7fb5; stroke-width: 1.4; }
+    .inherits { fill: none; stroke: #7d8793; stroke-width: 1.4; stroke-dasharray: 5 4; }
+    .solid { fill: #ffffff; stroke: #7d8793; stroke-width: 1.4; }
     @media (prefers-color-scheme: dark) {
       text { fill: #e4e9ee; }
       .type { fill: #93a0ad; }
@@ -76,7 +101,9 @@ private let style = """
       .box { fill: #1c2229; stroke: #3c4855; }
       .head { fill: #2a3a50; }
       .line, .mark { stroke: #7fa3d8; }
-      .solid { fill: #1c2229; stroke: #7fa3d8; }
+      .rule { fill: #f0907f; }
+      .inherits { stroke: #8d98a5; }
+      .solid { fill: #1c2229; stroke: #8d98a5; }
     }
     </style>
     """
