@@ -74,7 +74,7 @@ let package = Package(
         .executableTarget(
             name: "CoreDataCommand",
             dependencies: [
-                "CoreData", "ModelFormat", "ModelTools", "SQLiteDriver",
+                "CoreData", "CShims", "ModelFormat", "ModelTools", "SQLiteDriver",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict

@@ -1,5 +1,7 @@
 #define _GNU_SOURCE
 #include "CShims.h"
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 void *swift_tryRetain(void *object);
@@ -27,3 +29,9 @@ void **cd_releaseList(void) { return &releaseList; }
 static _Thread_local cd_thread thread = {-1, 0, NULL};
 
 cd_thread *cd_currentThread(void) { return &thread; }
+
+int32_t cd_flushStandardOutput(void) {
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return 0;
+    return errno != 0 ? errno : EIO;
+}

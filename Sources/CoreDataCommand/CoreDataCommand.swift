@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ModelFormat
 import ModelTools
 
 /// Works with the files of Core Data: models and stores.
@@ -11,29 +12,62 @@ struct CoreDataCommand: ParsableCommand {
         commandName: "coredata",
         abstract: "Works with Core Data's models and stores.",
         discussion: "Exit status: 0 done, or yes; 1 no, from a subcommand that checks; 2 a file cannot be used; 64 wrong arguments.",
+        version: packageVersion,
         subcommands: [ModelCommand.self, StoreCommand.self]
     )
 }
 
 @main
 enum Program {
-    static func main() {
+    static func main() async {
+        // NB: a reader that has enough, such as head, would otherwise end the program in the middle, with the store's log left behind.
+        signal(SIGPIPE, SIG_IGN)
+        var code = await run()
+        // Whoever reads the status must not take half of an answer for all of it.
+        do { try flushPrinted() } catch { code = report(error) }
+        exit(code)
+    }
+
+    private static func run() async -> Int32 {
         do {
             var command = try CoreDataCommand.parseAsRoot()
-            try command.run()
+            if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+            return 0
         } catch {
-            // What the parser has to say has a form and a status of its own.
-            guard CoreDataCommand.exitCode(for: error) == .failure, !(error is ExitCode) else { CoreDataCommand.exit(withError: error) }
-            printError("Error: \(sentence(for: error))")
-            exit(2)
+            return report(error)
         }
     }
 
-    private static func sentence(for error: any Error) -> String {
-        if let error = error as? CocoaError { return error.localizedDescription }
-        let text = "\(error)"
-        return text.hasSuffix(".") ? text : text + "."
+    /// Prints what an error says, and answers the status that goes with it.
+    private static func report(_ error: any Error) -> Int32 {
+        let code = CoreDataCommand.exitCode(for: error)
+        if let error = error as? ExitCode { return error.rawValue }
+        if error is ClosedPipe { return 128 + SIGPIPE }
+        // What the parser has to say has a form and a status of its own; help is no error.
+        let text = CoreDataCommand.fullMessage(for: error)
+        switch code {
+        case .success: print(text)
+        case .failure:
+            printError("Error: \(sentence(for: error))")
+            return 2
+        default: printError(text)
+        }
+        return code.rawValue
     }
+
+}
+
+/// An error as a sentence that names the file that it is about.
+func sentence(for error: any Error) -> String {
+    let text = withPath(error is CocoaError ? error.localizedDescription : "\(error)", error)
+    return text.hasSuffix(".") || text.hasSuffix("?") ? text : text + "."
+}
+
+/// NB: Foundation's errors of files say their names without folders, or nothing.
+private func withPath(_ text: String, _ error: any Error) -> String {
+    guard let error = error as? CocoaError, let path = error.filePath ?? error.url?.path, !text.contains(path) else { return text }
+    let reason = (error.underlying as? POSIXError).map { ": \(String(cString: strerror($0.code.rawValue)))" } ?? ""
+    return "\(path)\(reason): \(text)"
 }
 
 /// The answer no, of a subcommand that checks something; it has said why.

@@ -25,6 +25,17 @@ struct GoldenTests {
         #expect(run.status == 0 && run.output == "The store is sound.\n", "\(run.output)\(run.errors)")
     }
 
+    @Test("dump, with the model that the store carries, prints what it prints with the model's file", arguments: stores)
+    func carried(store: String, model: String) async throws {
+        let folder = try TemporaryFolder()
+        let copy = try Self.copy(store, to: folder)
+        let named = try await Run("store", "dump", copy, "--model", Fixtures.url(model).path)
+        let run = try await Run("store", "dump", copy)
+        #expect(run.status == 0 && run.output == named.output, "\(run.errors)")
+        let verified = try await Run("store", "verify", copy)
+        #expect(verified.output == "The store is sound.\n", "\(verified.output)\(verified.errors)")
+    }
+
     @Test("dump prints every object, with the values and targets that it has", arguments: stores)
     func dump(store: String, model: String) async throws {
         let folder = try TemporaryFolder()
@@ -47,6 +58,11 @@ struct GoldenTests {
         #expect(found["version"] as? Int == expected["version"] as? Int)
         for (name, value) in expected["attributes"] as? [String: Any] ?? [:] {
             let mine = try #require((found["attributes"] as? [String: Any])?[name], "\(id) \(name)")
+            // What archives hold is shown, and the golden file has their size; others are shown as the data that they are.
+            if let rootClass = (value as? [String: Any])?["archivedRootClass"] as? String {
+                #expect((mine as? [String: Any])?["base64"] == nil && !(mine is NSNull), "\(id) \(name): \(rootClass)")
+                continue
+            }
             #expect(text(of: mine) == text(of: value), "\(id) \(name)")
         }
         for (name, value) in expected["relationships"] as? [String: Any] ?? [:] {

@@ -39,4 +39,7 @@ typedef struct {
 
 cd_thread *_Nonnull cd_currentThread(void);
 
+/// Writes out what is kept back for standard output. 0, or the number of the error of this or of an earlier attempt.
+int32_t cd_flushStandardOutput(void);
+
 #endif

@@ -23,7 +23,7 @@ struct AdoptCommand: ParsableCommand {
         if let twice = names.filter({ $0.value.count > 1 }).values.first?.first {
             throw Failure("Several files are called \(URL(fileURLWithPath: twice).lastPathComponent).")
         }
-        let adopted = AdoptedSources(of: try files.map(source), models: try model.map { try ModelFile(path: $0).current() })
+        let adopted = AdoptedSources(of: try files.map(source), models: try model.map { try modelFile($0).current() })
         for message in adopted.messages { printError(message.description) }
         if let first = adopted.overrides.keys.min() {
             throw Failure("Class \(first) is made from a model, and the files override in it: only the build plugin can put that together.")

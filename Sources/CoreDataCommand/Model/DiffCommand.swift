@@ -21,7 +21,7 @@ struct DiffCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (from, to) = (try ModelFile(path: old), try ModelFile(path: new))
+        let (from, to) = (try modelFile(old), try modelFile(new))
         let difference = difference(from: try from.current(), to: try to.current())
         let isCompatible = try from.hashes() == to.hashes()
         if json {

@@ -1,11 +1,16 @@
 import ArgumentParser
+import CoreData
+import Foundation
 import ModelTools
 
 struct ModelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "model",
         abstract: "Compiles, compares, checks and draws data models.",
-        discussion: "SRC is an .xcdatamodeld or .momd, of which the current version counts, or one version: an .xcdatamodel or .mom.",
+        discussion: """
+            SRC is an .xcdatamodeld or .momd, of which the current version counts, or one version: an .xcdatamodel or .mom, or a \
+            store that carries its model.
+            """,
         subcommands: [
             CompileCommand.self, GenerateCommand.self, HashesCommand.self, PrintCommand.self, DiffCommand.self, CheckCommand.self,
             DrawCommand.self, AdoptCommand.self,
@@ -15,7 +20,24 @@ struct ModelCommand: ParsableCommand {
 
 /// A model that the arguments name.
 struct ModelOptions: ParsableArguments {
-    @Argument(help: "The model: .xcdatamodeld, .xcdatamodel, .momd or .mom.", completion: .file()) var src: String
+    @Argument(help: "The model: .xcdatamodeld, .xcdatamodel, .momd or .mom, or a store that carries it.", completion: .file())
+    var src: String
 
-    func file() throws -> ModelFile { try ModelFile(path: src) }
+    func file() throws -> ModelFile { try modelFile(src) }
+}
+
+/// The model at a path, which may be that of a store.
+func modelFile(_ path: String) throws -> ModelFile {
+    let isStore = !ModelFile.isModel(path) && FileManager.default.fileExists(atPath: path)
+    return isStore ? try storedModelFile(path) : try ModelFile(path: path)
+}
+
+private func storedModelFile(_ path: String) throws -> ModelFile {
+    let inspector: StoreInspector
+    do {
+        inspector = try StoreInspector(url: URL(fileURLWithPath: path))
+    } catch let error as CocoaError where [.fileReadCorruptFile, .persistentStoreIncompatibleSchema].contains(error.code) {
+        throw Failure("\(path) is no model, whose name would end in .xcdatamodeld, .xcdatamodel, .momd or .mom, and no store.")
+    }
+    return ModelFile(path: path, model: try inspector.requireStoredModel())
 }

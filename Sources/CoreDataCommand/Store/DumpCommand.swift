@@ -1,7 +1,7 @@
 import ArgumentParser
-import ModelTools
 import CoreData
 import Foundation
+import ModelTools
 
 struct DumpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -12,44 +12,32 @@ struct DumpCommand: ParsableCommand {
             the object's ID), "version" (how often it was saved), "attributes" and "relationships", both by name.
 
             Values: numbers and true/false as such; text, UUIDs, URIs and decimals as text; dates as text in UTC with microseconds; data as \
-            {"base64": …}, or {"file": …} where it is in a file of its own; null for none. A to-one is an "id" or null, a to-many an array \
-            of them, in order where it is ordered.
+            {"base64": …}, or {"file": …} where it is in a file of its own; null for none. Transformables are what their archive or property \
+            list holds, objects of classes other than Foundation's an object with "class" and what they encode; other data as data. A to-one is \
+            an "id" or null, a to-many an array of them, in order where it is ordered.
+
+            The model is the one that the store carries, or that of --model, which must be the same.
             """
     )
 
     @OptionGroup var source: StoreArgument
-    @Option(help: "The store's model: .xcdatamodeld, .xcdatamodel, .momd or .mom.", completion: .file()) var model: String
+    @OptionGroup var wanted: StoreModelOptions
     @Option(parsing: .upToNextOption, help: "The entities to print, without those that inherit from them; otherwise all.") var only:
         [String] = []
 
     func run() throws {
-        let file = try ModelFile(path: model)
-        let model = try NSManagedObjectModel(file.current())
+        let inspector = try source.inspector()
+        let model = try wanted.model(of: inspector)
         for name in only where model.entitiesByName[name] == nil { throw Failure("The model has no entity \(name).") }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var lines = LineBuffer()
+        var output = Output()
         // What could be read is printed, also where the rest cannot.
-        defer { try? lines.flush() }
-        try source.inspector().forEachObject(of: model) { object in
+        defer { try? output.flush() }
+        try inspector.forEachObject(of: model) { object in
             guard only.isEmpty || only.contains(object.entity) else { return }
-            try lines.append(encoder.encode(object))
+            try output.write(String(decoding: encoder.encode(object), as: UTF8.self) + "\n")
         }
-        try lines.flush()
-    }
-}
-
-/// Writes lines to standard output, many at once.
-private struct LineBuffer {
-    private var data = Data()
-
-    mutating func append(_ line: Data) throws {
-        data += line + Data("\n".utf8)
-        if data.count > 65_536 { try flush() }
-    }
-
-    mutating func flush() throws {
-        try FileHandle.standardOutput.write(contentsOf: data)
-        data.removeAll(keepingCapacity: true)
+        try output.flush()
     }
 }

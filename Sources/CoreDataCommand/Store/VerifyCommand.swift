@@ -1,11 +1,13 @@
 import ArgumentParser
 import CoreData
+import ModelFormat
 
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Checks a store: the database, the metadata, and with --model hashes, tables and the keys of relationships.",
-        discussion: "Exit status: 0 where all is well, 1 where something is not."
+        abstract: "Checks a store: the database, the metadata, and with its model hashes, tables and the keys of relationships.",
+        discussion:
+            "The model is that of --model, or else the one that the store carries. Exit status: 0 where all is well, 1 where something is not."
     )
 
     @OptionGroup var source: StoreArgument
@@ -13,8 +15,10 @@ struct VerifyCommand: ParsableCommand {
     @Flag(help: "Print an array of sentences, empty where all is well.") var json = false
 
     func run() throws {
-        let (inspector, model) = (try source.inspector(), try wanted.read())
-        let problems = try inspector.problems() + (model.map { try inspector.problems(with: $0) } ?? [])
+        let inspector = try source.inspector()
+        var problems = try inspector.problems()
+        let model = try wanted.named() ?? storedModel(of: inspector, &problems)
+        if let model { problems += try inspector.problems(with: model) }
         if json {
             try printJSON(problems)
         } else {
@@ -22,5 +26,18 @@ struct VerifyCommand: ParsableCommand {
             if problems.isEmpty { print("The store is sound" + (model == nil ? ", as far as can be seen without a model." : ".")) }
         }
         if !problems.isEmpty { throw answerNo }
+    }
+
+    /// The model that the store carries, if it does; one that cannot be read is a problem.
+    private func storedModel(of inspector: StoreInspector, _ problems: inout [String]) throws -> NSManagedObjectModel? {
+        do {
+            return try inspector.storedModel().map { try NSManagedObjectModel($0) }
+        } catch let error as CocoaError where error.code == .fileReadCorruptFile {
+            problems.append(error.localizedDescription)
+            return nil
+        } catch let error as ModelFormatError {
+            problems.append("The model that the store carries cannot be used: \(error).")
+            return nil
+        }
     }
 }
