@@ -14,10 +14,16 @@ let package = Package(
         .executable(name: "coredata", targets: ["CoreDataCommand"]),
         .plugin(name: "CoreDataModelPlugin", targets: ["CoreDataModelPlugin"]),
     ],
+    traits: [
+        // The page of `coredata browse`. Who builds only the library names no traits (`traits: []`), and no server is fetched.
+        .trait(name: "Browser", description: "The command shows stores on a page."),
+        .default(enabledTraits: ["Browser"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
     ],
     targets: [
         // What several suites of tests need.
@@ -76,7 +82,9 @@ let package = Package(
             dependencies: [
                 "CoreData", "CShims", "ModelFormat", "ModelTools", "SQLiteDriver",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["Browser"])),
             ],
+            resources: [.embedInCode("Browse/Page.html")],
             swiftSettings: strict
         ),
         // What the plugin runs: a client builds it before anything else, so it has no argument parser and no CoreData.

@@ -13,7 +13,7 @@ struct CoreDataCommand: ParsableCommand {
         abstract: "Works with Core Data's models and stores.",
         discussion: "Exit status: 0 done, or yes; 1 no, from a subcommand that checks; 2 a file cannot be used; 64 wrong arguments.",
         version: packageVersion,
-        subcommands: [ModelCommand.self, StoreCommand.self]
+        subcommands: [ModelCommand.self, StoreCommand.self, BrowseCommand.self]
     )
 }
 
