@@ -50,7 +50,8 @@ extension FileWalk {
         try WalkTransition(before: truth, after: after, walked: walked, policy: policy).check()
         let note = walked.takeLastSave()
         if hadChanges { try record(note, walked, after) }
-        let changed = Set(truth.versions.keys.filter { after.versions[$0] != truth.versions[$0] })
+        let back = Set(after.kinds.keys).subtracting(truth.kinds.keys).subtracting(walked.inserted.keys)
+        let changed = Set(truth.versions.keys.filter { after.versions[$0] != truth.versions[$0] }).union(back)
         for other in contexts where other !== walked && other.parent == nil {
             let known = try changed.filter { try mayKnow($0, other, walked) }
             other.behind = other.behind.subtracting(changed).union(known)
@@ -61,11 +62,12 @@ extension FileWalk {
         truth = after
         walked.clear()
         walked.behind.subtract(changed)
+        // Reading finds out whose rows are gone.
+        if walked.context.hasChanges { throw fail("changes are left after a save: \(walked.context.updatedObjects)", walked) }
         try checkSaved(note, walked)
         for serial in gone where truth.kinds[serial] == nil && walked.held[serial]?.managedObjectContext != nil {
             throw fail("\(serial) was deleted, saved, and is in the context still", walked)
         }
-        if walked.context.hasChanges { throw fail("changes are left after a save: \(walked.context.updatedObjects)", walked) }
     }
 
     /// Whether a context may have an older row of an object than was just saved: it uses the object, or the row may be in its row cache.
@@ -148,13 +150,17 @@ extension FileWalk {
         // A policy of the child may bring back what the parent has dropped.
         if groups.contains(.policies) {
             for object in parent.context.insertedObjects {
-                if let serial = serial(of: object), parent.inserted[serial] == nil { parent.inserted[serial] = kind(of: object) }
+                guard let serial = serial(of: object), parent.inserted[serial] == nil else { continue }
+                parent.inserted[serial] = kind(of: object)
+                // With all values that the child had.
+                parent.behind.insert(serial)
             }
         }
         let known = visible(parent)
         for (cell, edit) in walked.edits {
             guard known[cell.serial] != nil, cell.other == 0 || known[cell.other] != nil else {
-                // The row is gone from the file, which the parent need not know.
+                // The row is gone from the file, which the parent need not know: its policy may bring it back.
+                if truth.kinds[cell.serial] == nil { parent.behind.insert(cell.serial) }
                 parent.edits[cell]?.certainty = .unknown
                 continue
             }
