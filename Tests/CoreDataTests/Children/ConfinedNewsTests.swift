@@ -65,17 +65,57 @@ struct ConfinedNewsTests {
         #expect(theirs.pages == 5)
     }
 
-    // * It is not used for so long that the rows are not listed any more.
-    @Test("of more than anybody would list, all its objects come up to date")
-    func everything() throws {
+    @Test("of what was deleted and brought back meanwhile, as of a change")
+    func broughtBack() throws {
+        let mine = try savedBook().mine
+        let (other, follower) = (library.newContext(), library.newContext())
+        let (back, theirs) = (other.own(mine), follower.own(mine))
+        follower.automaticallyMergesChangesFromParent = true
+        #expect(theirs.pages == 1 && back.pages == 1)
+        library.context.delete(mine)
+        try library.context.save()
+        other.mergePolicy = NSMergePolicy.overwrite
+        back.pages = 3
+        try other.save()
+        #expect(try follower.all(Book.self).map(\.pages) == [3])
+        #expect(theirs.pages == 3 && !theirs.isDeleted)
+    }
+
+    // * It is not used while others save many rows, one of them again and again.
+    @Test("of each row once, and of deletes and insertions among many")
+    func many() throws {
         let (mine, theirs) = try savedBook()
+        let doomed = Book(context: library.context)
+        doomed.title = "doomed"
+        try library.context.save()
+        let gone = child.own(doomed)
         child.automaticallyMergesChangesFromParent = true
+        #expect(theirs.pages == 1 && gone.title == "doomed")
+        for number in 2...20 {
+            mine.pages = Int32(number)
+            try library.context.save()
+        }
+        library.context.delete(doomed)
+        for _ in 0..<500 { _ = Person(context: library.context) }
+        try library.context.save()
+        let notes = Notifications(.NSManagedObjectContextObjectsDidChange, from: child)
+        child.processPendingChanges()
+        #expect(theirs.pages == 20 && gone.isDeleted)
+        #expect(notes.objects(NSInsertedObjectsKey).count == 500)
+        #expect(notes.objects(NSDeletedObjectsKey) == [gone])
+        #expect(notes.objects(NSRefreshedObjectsKey) == [theirs])
+    }
+
+    @Test("together with those above it, though only it is used")
+    func above() throws {
+        let (mine, _) = try savedBook()
+        let lowest = Layers.child(of: child, "lowest")
+        let theirs = lowest.own(mine)
+        (child.automaticallyMergesChangesFromParent, lowest.automaticallyMergesChangesFromParent) = (true, true)
         #expect(theirs.pages == 1)
         mine.pages = 2
         try library.context.save()
-        for _ in 0...10_000 { _ = Person(context: library.context) }
-        try library.context.save()
-        child.processPendingChanges()
+        lowest.processPendingChanges()
         #expect(theirs.pages == 2)
     }
 

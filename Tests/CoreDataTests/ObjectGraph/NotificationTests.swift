@@ -157,6 +157,21 @@ struct NotificationTests {
         #expect(changes.objects(NSRefreshedObjectsKey) == [book])
     }
 
+    @Test("say inserted of a delete that a rollback takes back, if they have said deleted", arguments: [true, false])
+    func rolledBackDelete(isTold: Bool) throws {
+        let book = Book(context: context)
+        book.title = "T"
+        let chapter = Chapter(context: context)
+        chapter.book = book
+        try context.save()
+        context.delete(book)
+        if isTold { context.processPendingChanges() }
+        let changes = Notifications(.NSManagedObjectContextObjectsDidChange, from: context)
+        context.rollback()
+        #expect(changes.objects(NSInsertedObjectsKey) == (isTold ? [book, chapter] : []))
+        #expect(changes.objects(NSRefreshedObjectsKey) == (isTold ? [] : [book]))
+    }
+
     @Test("list objects deleted before they were saved as deleted, and not in the save")
     func deletedInsert() throws {
         let (gone, kept) = (tag("gone"), tag("kept"))

@@ -25,6 +25,26 @@ struct UpToDateTests: TwoContextSuite {
         #expect(try library.sql("SELECT ZTITLE, Z_OPT, (SELECT COUNT(*) FROM Z_1TAGS) FROM ZBOOK") == "theirs|3|1")
     }
 
+    // * Others save it while its delete is pending here; that is merged, and the delete is taken back.
+    @Test("after a delete has what was merged meanwhile, and can be changed and saved", arguments: [true, false])
+    func takenBackDelete(isRollback: Bool) throws {
+        let book = try library.savedBook()
+        let tag = Tag(context: context)
+        try context.save()
+        #expect(book.tags.isEmpty)
+        context.delete(book)
+        context.processPendingChanges()
+        let theirs = other.own(book)
+        (theirs.title, theirs.pages, theirs.tags) = ("theirs", 7, [other.own(tag)])
+        try other.save()
+        merge(book)
+        if isRollback { context.rollback() } else { context.insert(book) }
+        #expect(book.title == "theirs" && book.pages == 7 && book.tags == [tag] && !book.isDeleted)
+        book.pages += 1
+        try context.save()
+        #expect(try library.sql("SELECT ZTITLE, ZPAGES, (SELECT COUNT(*) FROM Z_1TAGS) FROM ZBOOK") == "theirs|8|1")
+    }
+
     @Test("by a refresh is tracked again at the next change, in the same event")
     func changedAgain() throws {
         let book = try library.savedBook()

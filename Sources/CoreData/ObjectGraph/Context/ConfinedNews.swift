@@ -2,14 +2,7 @@ import Synchronization
 
 /// What others have told a confinement context: nobody but the program knows which thread may use that, so it hears when it is used next.
 final class ConfinedNews: Sendable {
-    /// Of more rows than that a list is not kept: then whatever the context has may have changed.
-    private static let limit = 10_000
-
-    private struct Saved {
-        var references = SavedReferences()
-        var isEverything = false
-    }
-    private let saved = Lock(Saved())
+    private let summaries = Lock<[Summary]>([])
     private let waiting = Atomic(false)
 
     var isWaiting: Bool { waiting.load(ordering: .acquiring) }
@@ -17,52 +10,72 @@ final class ConfinedNews: Sendable {
     /// There is something to be heard of, from somewhere else too.
     func note() { waiting.store(true, ordering: .releasing) }
 
-    func add(_ more: SavedReferences) {
-        saved.withLock { saved in
-            saved.references.add(more)
-            if saved.references.count > Self.limit { (saved.isEverything, saved.references) = (true, saved.references.withoutLists) }
+    func add(_ saved: SavedReferences) {
+        summaries.withLock { summaries in
+            // What goes down to all children stays apart from what goes to those that follow.
+            if summaries.last?.areCorrections != saved.areCorrections { summaries.append(Summary(areCorrections: saved.areCorrections)) }
+            summaries[summaries.count - 1].add(saved)
         }
         note()
     }
 
-    /// All that has not been heard of yet.
-    ///
-    /// - Parameter known: the objects of the context, asked for where the lists are not kept.
-    func take(known: () -> [RowReference]) -> SavedReferences {
+    /// All that has not been heard of yet, in order.
+    func take() -> [SavedReferences] {
         waiting.store(false, ordering: .sequentiallyConsistent)
-        var taken = saved.withLock { saved in
-            defer { saved = Saved() }
-            return saved
+        return summaries.withLock { summaries in
+            defer { summaries = [] }
+            return summaries.map(\.references)
         }
-        if taken.isEverything { taken.references.updated += known() }
-        return taken.references
-    }
-}
-
-extension SavedReferences {
-    fileprivate var count: Int { inserted.count + updated.count + deleted.count }
-
-    fileprivate var withoutLists: SavedReferences {
-        SavedReferences(areCorrections: areCorrections, replaced: replaced)
     }
 
-    fileprivate mutating func add(_ more: SavedReferences) {
-        inserted += more.inserted
-        updated += more.updated
-        deleted += more.deleted
-        replaced += more.replaced
-        areCorrections = areCorrections || more.areCorrections
+    /// What saves have come to, one after the other. A row is in it once, however often it was saved.
+    private struct Summary {
+        let areCorrections: Bool
+        private var inserted: Set<RowReference> = []
+        private var updated: Set<RowReference> = []
+        private var deleted: Set<RowReference> = []
+        private var replaced: [SavedReferences.Replacement] = []
+
+        init(areCorrections: Bool) { self.areCorrections = areCorrections }
+
+        mutating func add(_ saved: SavedReferences) {
+            for reference in saved.inserted {
+                // Its delete was taken back: to whom did not hear of that it has changed.
+                if deleted.remove(reference) == nil { inserted.insert(reference) } else { updated.insert(reference) }
+            }
+            // What was inserted too: a context that has saved it into its parent knows it already, and maybe otherwise.
+            updated.formUnion(saved.updated)
+            for reference in saved.deleted {
+                inserted.remove(reference)
+                updated.remove(reference)
+                deleted.insert(reference)
+            }
+            replaced += saved.replaced
+        }
+
+        var references: SavedReferences {
+            SavedReferences(
+                inserted: Array(inserted),
+                updated: Array(updated),
+                deleted: Array(deleted),
+                areCorrections: areCorrections,
+                replaced: replaced
+            )
+        }
     }
 }
 
 extension NSManagedObjectContext {
-    /// Merges what others have told a confinement context, which the calling thread is using. Nothing elsewhere.
+    /// Merges what others have told a confinement context, which the calling thread is using, and those above it. Nothing elsewhere.
     @inline(__always) func hearNews() {
-        if let news, news.isWaiting, !isSaving { hear(news) }
+        if let news { hear(news) }
     }
 
     @inline(never) private func hear(_ news: ConfinedNews) {
-        merge(news.take { identityMap.objects.map(\.rowReference) })
+        // One thread at a time uses all of them.
+        if let parent, let above = parent.news { parent.hear(above) }
+        guard news.isWaiting, !isSaving else { return }
+        for saved in news.take() { merge(saved) }
         acceptReturnedSaves()
     }
 }

@@ -21,6 +21,7 @@ extension NSManagedObjectContext {
                 if object.scope.leavesReferences { DeletePropagation(context: self).withdraw(object) }
                 vanish(object, .neverSaved)
             }
+            tellFollowers(ofLost: lost)
         }
     }
 

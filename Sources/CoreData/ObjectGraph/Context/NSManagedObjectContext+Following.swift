@@ -72,6 +72,13 @@ extension NSManagedObjectContext: SaveFollower {
         }
     }
 
+    /// Objects that were never saved are gone for good. A child may have saved them into this context, and takes them for saved.
+    func tellFollowers(ofLost objects: [NSManagedObject]) {
+        guard hasHadChildren, !objects.isEmpty else { return }
+        let lost = SavedReferences(deleted: objects.map(\.rowReference))
+        for child in childContexts where child.automaticallyMergesChangesFromParent { tell(child, lost) }
+    }
+
     /// A child has heard of what it is told of.
     func tell(_ child: NSManagedObjectContext, _ saved: SavedReferences) {
         guard child.mayConcern(saved) else { return }

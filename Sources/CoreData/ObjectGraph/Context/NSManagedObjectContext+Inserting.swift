@@ -38,7 +38,9 @@ extension NSManagedObjectContext {
         guard object.state.contains(.deleted) else { return }
         if object.state.contains(.rowGone), returnFoundRow(of: object) { return }
         let (hasRow, wasPropagated) = (hasRow(object), object.state.contains(.propagated))
+        let isBehind = hasRow && object.state.contains(.savedMeanwhile)
         tracker.noteReturn(of: object)
+        if isBehind { refresh(object, mergeChanges: true) }
         if !hasRow { resurrect(object) }
         if wasPropagated { RelationshipReturn(of: object, hasRow ? .decision : .newRow).run() }
     }

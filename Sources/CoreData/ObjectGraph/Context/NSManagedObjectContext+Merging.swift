@@ -56,8 +56,11 @@ extension NSManagedObjectContext {
     }
 
     private func mergeUpdates(_ references: [RowReference]) -> [NSManagedObject] {
-        let objects = references.compactMap(registeredObject(for:))
-            .filter { $0.state.isDisjoint(with: [.inserted, .deleted]) && !($0.state.contains(.rowless) && $0.existingExtras == nil) }
+        let known = references.compactMap(registeredObject(for:))
+        // A delete stays measured against what it was decided on.
+        for object in known where object.state.intersection([.deleted, .inserted]) == .deleted { object.state.insert(.savedMeanwhile) }
+        let objects =
+            known.filter { $0.state.isDisjoint(with: [.inserted, .deleted]) && !($0.state.contains(.rowless) && $0.existingExtras == nil) }
         for group in Dictionary(grouping: objects, by: { ObjectIdentifier($0.scope) }).values {
             do {
                 for (object, row) in zip(group, try parentSource.rows(for: group.map(\.rowReference))) {

@@ -145,7 +145,8 @@ extension NSManagedObjectContext {
 
     /// Drops all unsaved changes: inserted objects go, deleted ones come back, changed ones have their last saved values. Reads nothing.
     ///
-    /// One that others have deleted comes back as a fault, which may find its row again. In a layer of a `CoreDataStack`, what contexts below have
+    /// Who was told of a delete is told that the object is inserted. One that others have deleted comes back as a fault, which may find its row
+    /// again. In a layer of a `CoreDataStack`, what contexts below have
     /// saved is on its way to the store, and none of the changes that this drops.
     public func rollback() {
         checkQueue()
@@ -155,16 +156,20 @@ extension NSManagedObjectContext {
         let inserted = objects.filter { $0.state.contains(.inserted) }
         let others = objects.filter { !$0.state.contains(.inserted) }
         let gone = others.filter { $0.state.contains(.rowGone) }
+        let told = Set(others.filter(\.state.isToldAsDeleted))
+        let behind = others.filter { $0.state.intersection([.savedMeanwhile, .rowGone]) == .savedMeanwhile }
         for object in inserted { vanish(object, .insertionDropped) }
         for object in others { rollBack(object) }
         tracker.removeAll()
         tracker.unlockAll()
         for object in inserted { tracker.noteDisappearance(of: object) }
-        for object in others { tracker.noteRefresh(of: object) }
+        tellFollowers(ofLost: inserted)
+        for object in others { if told.contains(object) { tracker.noteArrival(of: object) } else { tracker.noteRefresh(of: object) } }
         kept.comeBack(without: dropped)
         // Only now: what hooks change, of this object or another, is a change made after the rollback.
         for object in gone { becomeFaultAgain(object) }
-        let hasReturned = Set(gone)
+        for object in behind where object.registeredContext === self { refresh(object, mergeChanges: false) }
+        let hasReturned = Set(gone + behind)
         for object in others where !hasReturned.contains(object) && object.registeredContext === self {
             object.awake { $0.awake(fromSnapshotEvents: .rollback) }
         }

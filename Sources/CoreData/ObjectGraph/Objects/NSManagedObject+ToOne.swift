@@ -190,5 +190,7 @@ extension NSManagedObject {
     final func noteToManyChange(_ index: Int) {
         noteChange()
         extras.toManysOfEvent.insert(index)
+        // A child that has saved it knows it otherwise.
+        if state.intersection([.inserted, .sharedRow, .insertedNow]) == [.inserted, .sharedRow] { state.insert(.amended) }
     }
 }

@@ -45,6 +45,8 @@
     static let rowGone = Self(rawValue: 1 << 20)
     /// Its delete was decided on in this context, before its row turned out to be missing. Only together with `rowGone`.
     static let deletedByDecision = Self(rawValue: 1 << 24)
+    /// Others have saved it while its delete was pending: if that is taken back, it is read again. Only together with `deleted`.
+    static let savedMeanwhile = Self(rawValue: 1 << 26)
     /// Was read as a member of a many-to-many relationship, from the other end.
     static let readAsMember = Self(rawValue: 1 << 25)
     /// A child context has saved the very row, so it was validated. Only together with `sharedRow`.
@@ -67,5 +69,8 @@
     /// What lasts no longer than an event.
     static let ofEvent: Self = [.touched, .noted, .insertedNow, .deletedNow]
     /// What a save, or giving a change up, ends.
-    static let unsaved: Self = [.inserted, .updated, .deleted, .propagated, .rowGone, .deletedByDecision]
+    static let unsaved: Self = [.inserted, .updated, .deleted, .propagated, .rowGone, .deletedByDecision, .savedMeanwhile]
+
+    /// Whether observers have been told of a delete that could be taken back.
+    var isToldAsDeleted: Bool { intersection([.deleted, .deletedNow, .rowGone]) == .deleted }
 }

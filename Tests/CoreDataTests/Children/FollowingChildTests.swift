@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("A child that follows hears what its parent has made, before it saved, of what the child has saved:")
+struct FollowingChildTests {
+    let library: Library
+    let child: NSManagedObjectContext
+    private var parent: NSManagedObjectContext { library.context }
+
+    init() throws {
+        library = try Library()
+        child = Layers.child(of: library.context, "child")
+        child.automaticallyMergesChangesFromParent = true
+    }
+
+    private func book(_ title: String) -> Book {
+        let book = Book(context: child)
+        book.title = title
+        return book
+    }
+
+    @Test("members that were taken out of a new list, so that its delete leaves them alone")
+    func movedMember() throws {
+        let (list, other) = (book("list"), book("other"))
+        let (moved, kept) = (Chapter(context: child), Chapter(context: child))
+        (moved.book, kept.book) = (list, list)
+        try child.save()
+        parent.own(moved).book = parent.own(other)
+        parent.processPendingChanges()
+        try parent.save()
+        child.processPendingChanges()
+        #expect(moved.book === other && Array(list.chapters) == [kept])
+        child.delete(list)
+        try child.save()
+        try parent.save()
+        #expect(try library.sql("SELECT Z_PK FROM ZCHAPTER") == "\(moved.key)")
+    }
+
+    @Test("pairs of a many-to-many relationship, at both ends", arguments: [false, true])
+    func pairs(isFromOtherEnd: Bool) throws {
+        let book = book("book")
+        let tag = Tag(context: child)
+        book.tags = [tag]
+        try child.save()
+        if isFromOtherEnd { parent.own(tag).books = [] } else { parent.own(book).tags = [] }
+        try parent.save()
+        child.processPendingChanges()
+        #expect(book.tags.isEmpty && tag.books.isEmpty)
+        #expect(try library.sql("SELECT COUNT(*) FROM Z_1TAGS") == "0")
+    }
+
+    enum Loss: CaseIterable { case delete, rollback }
+
+    @Test("deletes, and rollbacks, of what no file will ever have", arguments: Loss.allCases)
+    func neverSaved(_ loss: Loss) throws {
+        let book = book("book")
+        let chapter = Chapter(context: child)
+        chapter.book = book
+        try child.save()
+        parent.processPendingChanges()
+        if loss == .delete { parent.delete(parent.own(book)) } else { parent.rollback() }
+        try parent.save()
+        child.processPendingChanges()
+        #expect(book.isDeleted && chapter.isDeleted)
+        #expect(try child.all(Book.self).isEmpty)
+        try child.save()
+        try parent.save()
+        #expect(book.managedObjectContext == nil)
+        #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK") == "0")
+    }
+}
