@@ -66,8 +66,8 @@ func sentence(for error: any Error) -> String {
 /// NB: Foundation's errors of files say their names without folders, or nothing.
 private func withPath(_ text: String, _ error: any Error) -> String {
     guard let error = error as? CocoaError, let path = error.filePath ?? error.url?.path, !text.contains(path) else { return text }
-    let reason = (error.underlying as? POSIXError).map { ": \(String(cString: strerror($0.code.rawValue)))" } ?? ""
-    return "\(path)\(reason): \(text)"
+    let reason = (error.underlying as? POSIXError).map { String(cString: strerror($0.code.rawValue)) }
+    return "\(path): \(reason ?? text)"
 }
 
 /// The answer no, of a subcommand that checks something; it has said why.

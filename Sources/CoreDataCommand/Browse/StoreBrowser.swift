@@ -65,6 +65,8 @@ extension Model {
 extension Model.Entity {
     fileprivate mutating func makeFetchable() {
         (indexes, compoundIndexes, uniquenessConstraints, fetchedProperties) = ([], [], [], [])
+        // No object is made, and the program's classes are not here.
+        className = nil
         let unknown: [Model.ValueType] = [.composite, .undefined, .objectID]
         attributes = attributes.filter { !unknown.contains($0.type) }.map { attribute in
             var plain = Model.Attribute()

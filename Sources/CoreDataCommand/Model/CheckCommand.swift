@@ -14,10 +14,11 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "Print an array of objects with the keys place and text.") var json = false
 
     func run() throws {
-        let model = try source.file().current()
+        let file = try source.file()
+        let model = try file.current()
         let found = warnings(in: model) + unknown(in: model)
         // What can be read can still contradict itself.
-        _ = try NSManagedObjectModel(model)
+        _ = try managedModel(file)
         if json { try printJSON(found) } else { found.forEach { print("warning: \($0.description)") } }
         if !found.isEmpty { throw answerNo }
     }

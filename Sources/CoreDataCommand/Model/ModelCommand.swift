@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoreData
 import Foundation
+import ModelFormat
 import ModelTools
 
 struct ModelCommand: ParsableCommand {
@@ -30,6 +31,20 @@ struct ModelOptions: ParsableArguments {
 func modelFile(_ path: String) throws -> ModelFile {
     let isStore = !ModelFile.isModel(path) && FileManager.default.fileExists(atPath: path)
     return isStore ? try storedModelFile(path) : try ModelFile(path: path)
+}
+
+/// The current version of a model as a coordinator takes it.
+///
+/// - Throws: an error that names the file, also for a model that contradicts itself.
+func managedModel(_ file: ModelFile) throws -> NSManagedObjectModel {
+    do {
+        return try NSManagedObjectModel(file.current())
+    } catch var error as ModelFormatError {
+        error.file = error.file ?? file.path
+        throw error
+    } catch let error as CocoaError {
+        throw Failure("\(file.path): \(error.localizedDescription)")
+    }
 }
 
 private func storedModelFile(_ path: String) throws -> ModelFile {

@@ -27,7 +27,7 @@ struct StoreModelOptions: ParsableArguments {
     ) var model: String?
 
     /// The model that the arguments name.
-    func named() throws -> NSManagedObjectModel? { try model.map { try NSManagedObjectModel(modelFile($0).current()) } }
+    func named() throws -> NSManagedObjectModel? { try model.map { try managedModel(modelFile($0)) } }
 
     /// The store's model.
     ///
