@@ -22,8 +22,8 @@ protocol GraphParent: AnyObject {
     func forgetRows(_ references: [RowReference])
     /// The rows of a to-many relationship, for many owners at once, ordered by owner and place.
     func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow]
-    /// Reserves permanent keys for objects of one entity, in the store of that number or the one that a save would choose.
-    func permanentKeys(for entity: NSEntityDescription, count: Int, store: Int32) throws -> (store: Int32, first: Int64)
+    /// Reserves permanent keys for objects of one entity with these values, in the store of that number or the one that a save would choose.
+    func permanentKeys(for entity: NSEntityDescription, rows: [Row], store: Int32) throws -> (store: Int32, keys: [Int64])
     /// Permanent keys that are at hand without touching a file, for objects of one entity; nil where there are not as many.
     func pooledKeys(for entity: NSEntityDescription, count: Int, store: Int32) -> (store: Int32, first: Int64)?
     /// Whether objects with changes that are about to be saved, and that were never in a file as far as is known, are still there to be

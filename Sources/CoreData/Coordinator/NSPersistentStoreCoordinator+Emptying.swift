@@ -12,23 +12,16 @@ extension NSPersistentStoreCoordinator {
     ///   options: all objects are still there then.
     @discardableResult
     public func emptyPersistentStore(_ store: NSPersistentStore, options: [AnyHashable: Any]? = nil) throws -> NSPersistentStore {
-        guard persistentStores.contains(store), let old = store as? SQLiteStore else {
+        guard let old = allStores.first(where: { $0 === store }) else {
             throw CocoaError.coreData(.coreData, "The store is not one of this coordinator's.")
         }
-        try old.requireWritable()
-        let fresh = try old.reopened(options: options)
-        do {
-            try fresh.empty()
-        } catch {
-            fresh.close()
-            throw error
-        }
+        let fresh = try old.emptied(options: options)
         replace(old, with: fresh)
         fresh.discardRemains()
         return fresh
     }
 
-    private func replace(_ old: SQLiteStore, with fresh: SQLiteStore) {
+    private func replace(_ old: any RowStore, with fresh: any RowStore) {
         let change: [AnyHashable: Any] = [
             NSRemovedPersistentStoresKey: [old], NSAddedPersistentStoresKey: [fresh], NSUUIDChangedPersistentStoresKey: [old, fresh],
         ]

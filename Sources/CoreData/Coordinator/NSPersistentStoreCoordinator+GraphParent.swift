@@ -3,8 +3,8 @@ import Foundation
 extension NSPersistentStoreCoordinator: GraphParent {
     func persistentStore(numbered number: Int32) -> NSPersistentStore? { store(numbered: number) }
 
-    private func sqliteStore(_ number: Int32) throws -> SQLiteStore {
-        guard let store = store(numbered: number) as? SQLiteStore else {
+    private func requiredStore(_ number: Int32) throws -> any RowStore {
+        guard let store = store(numbered: number) else {
             throw CocoaError.removedStore("The object's store was removed from its coordinator.")
         }
         return store
@@ -13,8 +13,8 @@ extension NSPersistentStoreCoordinator: GraphParent {
     /// The stores that a query asks.
     ///
     /// - Throws: `CocoaError` 134070 where there are none at all, or one that was named is not here any more.
-    private func stores(for query: FetchQuery) throws -> [SQLiteStore] {
-        let all = persistentStores
+    private func stores(for query: FetchQuery) throws -> [any RowStore] {
+        let all = allStores
         guard !all.isEmpty else {
             throw CocoaError.coreData(.persistentStoreOperation, "The coordinator has no stores: nothing can be fetched. Add one first.")
         }
@@ -22,7 +22,7 @@ extension NSPersistentStoreCoordinator: GraphParent {
             throw CocoaError.coreData(.persistentStoreOperation, "A fetch asks for a store that is not one of the coordinator's.")
         }
         let entities = [query.entity] + (query.includesSubentities ? query.entity.allSubentities : [])
-        return all.compactMap { $0 as? SQLiteStore }.filter { store in
+        return all.filter { store in
             query.stores?.contains(store.number) ?? true && entities.contains(where: store.holds)
         }
     }
@@ -65,12 +65,11 @@ extension NSPersistentStoreCoordinator: GraphParent {
 
     func row(for reference: RowReference) throws -> Row? {
         guard reference.key > 0 else { return nil }
-        return try sqliteStore(reference.store).row(for: reference)
+        return try requiredStore(reference.store).row(for: reference)
     }
 
     func cachedRow(for reference: RowReference) -> Row? {
-        guard let store = store(numbered: reference.store) as? SQLiteStore else { return nil }
-        return store.cache.row(root: root(of: reference), key: reference.key)
+        store(numbered: reference.store)?.cachedRow(root: root(of: reference), key: reference.key)
     }
 
     private func root(of reference: RowReference) -> Int {
@@ -81,7 +80,7 @@ extension NSPersistentStoreCoordinator: GraphParent {
         var rows = references.map(cachedRow)
         let missing = references.indices.filter { rows[$0] == nil && references[$0].key > 0 }
         for (number, indexes) in Dictionary(grouping: missing, by: { references[$0].store }).sorted(by: { $0.key < $1.key }) {
-            let found = try sqliteStore(number).rows(
+            let found = try requiredStore(number).rows(
                 for: indexes.map { references[$0].key },
                 root: managedObjectModel.entitiesInIndexOrder[root(of: references[indexes[0]])]
             )
@@ -92,13 +91,13 @@ extension NSPersistentStoreCoordinator: GraphParent {
 
     func forgetRows(_ references: [RowReference]) {
         for reference in references {
-            (store(numbered: reference.store) as? SQLiteStore)?.cache.forget(root: root(of: reference), key: reference.key)
+            store(numbered: reference.store)?.forgetRow(root: root(of: reference), key: reference.key)
         }
     }
 
     func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow] {
         try Dictionary(grouping: owners.lazy.filter { $0.key > 0 }, by: \.store).sorted { $0.key < $1.key }.flatMap { number, owners in
-            try sqliteStore(number).relatedRows(relationship, owners: owners.map(\.key))
+            try requiredStore(number).relatedRows(relationship, owners: owners.map(\.key))
         }
     }
 
@@ -110,27 +109,27 @@ extension NSPersistentStoreCoordinator: GraphParent {
     func requireUnsaved(_ updates: [UnsavedUpdate]) {}
 
     func pooledKeys(for entity: NSEntityDescription, count: Int, store: Int32) -> (store: Int32, first: Int64)? {
-        guard let store = try? storeForInserts(of: entity, chosen: store),
-            let first = store.keyPool.take(count, root: store.schema.entity(for: entity).rootNumber)
-        else { return nil }
+        guard let store = try? storeForInserts(of: entity, chosen: store), let first = store.pooledKeys(count, for: entity) else {
+            return nil
+        }
         return (store.number, first)
     }
 
-    func permanentKeys(for entity: NSEntityDescription, count: Int, store: Int32) throws -> (store: Int32, first: Int64) {
+    func permanentKeys(for entity: NSEntityDescription, rows: [Row], store: Int32) throws -> (store: Int32, keys: [Int64]) {
         let store = try storeForInserts(of: entity, chosen: store)
-        return (store.number, try store.reserveKeys(count, for: entity))
+        return (store.number, try store.reserveKeys(for: rows, of: entity))
     }
 
     /// The store that new objects of an entity go to: the chosen one, else the first that can be written and holds the entity.
-    private func storeForInserts(of entity: NSEntityDescription, chosen: Int32) throws -> SQLiteStore {
-        if chosen != 0 { return try writable(sqliteStore(chosen)) }
-        let candidates = persistentStores.compactMap { $0 as? SQLiteStore }.filter { $0.holds(entity) }
+    private func storeForInserts(of entity: NSEntityDescription, chosen: Int32) throws -> any RowStore {
+        if chosen != 0 { return try writable(requiredStore(chosen)) }
+        let candidates = allStores.filter { $0.holds(entity) }
         if let store = candidates.first(where: { !$0.isReadOnly }) { return store }
         if let store = candidates.first { return try writable(store) }
         throw CocoaError.coreData(.persistentStoreSave, "No store of the coordinator takes objects of entity \(entity.name ?? "?").")
     }
 
-    private func writable(_ store: SQLiteStore) throws -> SQLiteStore {
+    private func writable(_ store: any RowStore) throws -> any RowStore {
         guard store.isReadOnly else { return store }
         throw CocoaError.coreData(
             .persistentStoreSave,
@@ -142,31 +141,31 @@ extension NSPersistentStoreCoordinator: GraphParent {
     func save(_ changes: ChangeSet, willCommit: () -> Void) throws -> SaveReceipt {
         var receipt = SaveReceipt(groups: changes.groups.map { SaveReceipt.Group(store: $0.store) })
         let parts = try route(changes, &receipt)
-        let runs = try save(parts[...], willCommit)
-        receipt.publish = { for run in runs { run.publish() } }
-        for (part, run) in zip(parts, runs) {
-            for ((index, _), keys) in zip(part.changes.groups, run.insertedKeys) { receipt.groups[index].insertedKeys = keys }
+        let taken = try save(parts[...], willCommit)
+        receipt.publish = { for part in taken { part.publish() } }
+        for (part, taken) in zip(parts, taken) {
+            for ((index, _), keys) in zip(part.changes.groups, taken.insertedKeys) { receipt.groups[index].insertedKeys = keys }
         }
         return receipt
     }
 
-    private typealias Part = (store: SQLiteStore, changes: StoreChanges)
+    private typealias Part = (store: any RowStore, changes: StoreChanges)
 
     /// Every store's transaction is open, and all its statements have run, before the first is committed: a failure in one leaves all as
     /// they were. Only a commit that fails after another store's cannot take that one back.
     ///
     /// - Throws: `CocoaError` 134040 for such a commit, with the store that was not written.
-    private func save(_ parts: ArraySlice<Part>, _ willCommit: () -> Void) throws -> [SaveRun] {
+    private func save(_ parts: ArraySlice<Part>, _ willCommit: () -> Void) throws -> [StoreReceipt] {
         guard let part = parts.first else {
             willCommit()
             return []
         }
-        var rest: [SaveRun] = []
+        var rest: [StoreReceipt] = []
         do {
-            let run = try part.store.save(part.changes) { rest = try save(parts.dropFirst(), willCommit) }
-            return [run] + rest
+            let receipt = try part.store.save(part.changes) { rest = try save(parts.dropFirst(), willCommit) }
+            return [receipt] + rest
         } catch  where !rest.isEmpty {
-            for run in rest { run.publish() }
+            for receipt in rest { receipt.publish() }
             throw CocoaError.coreData(
                 .persistentStoreIncompleteSave,
                 "The changes were saved in other stores, but not in the one at \(part.store.url?.path ?? "?"): \(error.localizedDescription)",
@@ -179,7 +178,7 @@ extension NSPersistentStoreCoordinator: GraphParent {
     private func route(_ changes: ChangeSet, _ receipt: inout SaveReceipt) throws -> [Part] {
         var parts: [Int32: StoreChanges] = [:]
         for (index, group) in changes.groups.enumerated() where !group.isEmpty {
-            let store = try group.store == 0 ? storeForInserts(of: group.entity, chosen: 0) : writable(sqliteStore(group.store))
+            let store = try group.store == 0 ? storeForInserts(of: group.entity, chosen: 0) : writable(requiredStore(group.store))
             receipt.groups[index].store = store.number
             parts[store.number, default: StoreChanges()].groups.append((index, group))
         }
@@ -190,11 +189,11 @@ extension NSPersistentStoreCoordinator: GraphParent {
             parts[Self.store(of: change.owner, homes), default: StoreChanges()].rowPositions.append(change)
         }
         for append in changes.appends { parts[Self.store(of: append.member, homes), default: StoreChanges()].appends.append(append) }
-        for store in persistentStores.compactMap({ $0 as? SQLiteStore }) where store.changedMetadata != nil && !store.isReadOnly {
+        for store in allStores where store.hasUnwrittenMetadata && !store.isReadOnly {
             parts[store.number, default: StoreChanges()] = parts[store.number] ?? StoreChanges()
         }
         // In the same order whichever coordinator saves: each store is waited for while those before it are held.
-        return try parts.map { (try sqliteStore($0.key), $0.value) }.sorted { $0.0.lock.identity < $1.0.lock.identity }
+        return try parts.map { (try requiredStore($0.key), $0.value) }.sorted { $0.0.location < $1.0.location }
     }
 
     /// The stores that new objects go to, for owners that are new themselves. Empty where no link needs it.

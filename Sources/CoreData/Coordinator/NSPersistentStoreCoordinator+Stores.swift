@@ -26,16 +26,16 @@ extension NSPersistentStoreCoordinator {
     private func openAndAdd(_ type: String, _ configuration: String?, _ url: URL?, _ options: [AnyHashable: Any]?) throws
         -> NSPersistentStore
     {
-        let place = try StorePlace(type: type, url: url)
-        // NB: SQLite must never open one file by two names: each would have a log of its own.
-        let hasFile = place.database == nil && persistentStore(for: place.url) != nil
-        if hasFile || has(place.identity) { throw Self.addedAlready(place.url) }
-        let store = try SQLiteStore.open(
-            place,
-            model: managedObjectModel,
+        let opening = StoreOpening(
+            type: type,
+            url: url,
             configurationName: configuration,
-            options: options
+            options: options,
+            model: managedObjectModel,
+            coordinator: self,
+            requireUnused: requireUnused
         )
+        let store = try StoreTypes.kind(of: type).open(opening)
         try add(store)
         return store
     }
@@ -50,12 +50,13 @@ extension NSPersistentStoreCoordinator {
         try addPersistentStore(ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
     }
 
-    private func has(_ identity: DatabaseIdentity?) -> Bool {
-        identity != nil && persistentStores.contains { ($0 as? SQLiteStore)?.lock.identity == identity }
+    private func requireUnused(_ location: StoreLocation?, _ url: URL?) throws {
+        let isUsed = location != nil && allStores.contains { $0.location == location }
+        if isUsed || url.flatMap(persistentStore(for:)) != nil { throw Self.addedAlready(url) }
     }
 
     /// - Throws: `CocoaError` 134080 where the same database was added meanwhile, or one of the same UUID; the store is closed then.
-    private func add(_ store: SQLiteStore) throws {
+    private func add(_ store: any RowStore) throws {
         let change: [AnyHashable: Any] = [NSAddedPersistentStoresKey: [store]]
         if stores.withLock({ $0.canTake(store) }) { announce(.NSPersistentStoreCoordinatorStoresWillChange, change) }
         store.owner = self
@@ -89,7 +90,7 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Throws: `CocoaError` 134060 where the store is not one of this coordinator's.
     public func remove(_ store: NSPersistentStore) throws {
-        guard persistentStores.contains(store) else {
+        guard let store = allStores.first(where: { $0 === store }) else {
             throw CocoaError.coreData(.coreData, "The store is not one of this coordinator's.")
         }
         let change: [AnyHashable: Any] = [NSRemovedPersistentStoresKey: [store]]
@@ -97,7 +98,7 @@ extension NSPersistentStoreCoordinator {
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         stores.withLock { stores in stores.all.removeAll { $0 === store } }
         store.home?.store = nil
-        (store as? SQLiteStore)?.close()
+        store.close()
         store.owner = nil
         announce(.NSPersistentStoreCoordinatorStoresDidChange, change)
     }
@@ -109,12 +110,9 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Throws: a `CocoaError` where the file is no database (unless `NSPersistentStoreForceDestroyOption` is set) or cannot be written.
     public func destroyPersistentStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil) throws {
-        guard let place = try StorePlace.existing(type: storeType, url: url) else { return }
-        if let store = persistentStore(for: url) { try remove(store) }
-        try place.destroy(
-            timeout: DatabaseOptions.timeout(options),
-            isForced: DatabaseOptions.flag(options?[NSPersistentStoreForceDestroyOption])
-        )
+        try StoreTypes.kind(of: storeType).destroy(at: url, options: options) {
+            if let store = persistentStore(for: url) { try remove(store) }
+        }
     }
 
     public func destroyPersistentStore(at url: URL, type storeType: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil) throws
@@ -130,10 +128,7 @@ extension NSPersistentStoreCoordinator {
         at url: URL,
         options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
-        guard let place = try StorePlace.existing(type: storeType, url: url) else {
-            throw CocoaError.coreData(.fileReadNoSuchFile, "There is no store at \(url.path).", userInfo: [NSFilePathErrorKey: url.path])
-        }
-        return try place.metadata(timeout: DatabaseOptions.timeout(options)).dictionary
+        try StoreTypes.kind(of: storeType).metadata(at: url, options: options)
     }
 
     /// As `metadataForPersistentStore(ofType:at:options:)`.
@@ -148,8 +143,8 @@ extension NSPersistentStoreCoordinator {
 
 extension NSPersistentStoreCoordinator.Stores {
     /// Whether a store is none of these. A copy of one has its UUID: no ID could tell the two apart.
-    fileprivate func canTake(_ store: SQLiteStore) -> Bool {
-        !all.contains { ($0 as? SQLiteStore)?.lock === store.lock || $0.identifier == store.identifier }
+    fileprivate func canTake(_ store: any RowStore) -> Bool {
+        !all.contains { $0.location == store.location || $0.identifier == store.identifier }
     }
 }
 

@@ -9,7 +9,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     open var name: String?
 
     struct Stores {
-        var all: [NSPersistentStore] = []
+        var all: [any RowStore] = []
         /// Every store that there has been, by number, from 1 on.
         var identities: [StoreIdentity] = []
         /// What IDs have in common, by number of the store and index of the entity.
@@ -37,7 +37,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
 
     /// The stores, in the order in which they were added.
-    public var persistentStores: [NSPersistentStore] { stores.withLock { $0.all } }
+    public var persistentStores: [NSPersistentStore] { allStores }
+    final var allStores: [any RowStore] { stores.withLock { $0.all } }
 
     /// The store at a place, if it was added here.
     public func persistentStore(for url: URL) -> NSPersistentStore? {
@@ -55,19 +56,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The ID that a URI stands for: nil where none of the stores has its UUID, and for a temporary ID. The row may be gone.
     public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         let parts = url.pathComponents
-        guard url.scheme == "x-coredata", let host = url.host, parts.count == 3, let key = Self.key(parts[2]),
+        guard url.scheme == "x-coredata", let host = url.host, parts.count == 3,
             let entity = managedObjectModel.entitiesByName[parts[1]], !entity.isAbstract,
-            let store = persistentStores.first(where: { $0.identifier.caseInsensitiveCompare(host) == .orderedSame }),
-            store.holds(entity)
+            let store = allStores.first(where: { $0.identifier.caseInsensitiveCompare(host) == .orderedSame }),
+            store.holds(entity), let key = store.key(named: parts[2], of: entity)
         else { return nil }
         let reference = RowReference(key: key, entity: Int32(entity.index), store: store.number)
         return NSManagedObjectID(RowIdentity(reference, in: ids(of: entity, inStoreNumbered: store.number)))
-    }
-
-    /// The key in `p12`.
-    private static func key(_ text: String) -> Int64? {
-        guard text.hasPrefix("p"), text.utf8.dropFirst().allSatisfy({ (48...57).contains($0) }) else { return nil }
-        return Int64(text.dropFirst()).flatMap { $0 > 0 ? $0 : nil }
     }
 
     /// The ID that the text of a URI stands for.
@@ -75,7 +70,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         URL(string: string).flatMap(managedObjectID(forURIRepresentation:))
     }
 
-    func store(numbered number: Int32) -> NSPersistentStore? { persistentStores.first { $0.number == number } }
+    final func store(numbered number: Int32) -> (any RowStore)? { stores.withLock { $0.all.first { $0.number == number } } }
 }
 
 extension Notification.Name {

@@ -8,30 +8,30 @@ protocol MeasuredChange: Sendable {
 }
 
 /// Everything that one save changes, frozen: rows by reference, in a stable order.
-struct ChangeSet: Sendable {
-    struct Insert: Sendable {
-        let row: Row
+package struct ChangeSet: Sendable {
+    package struct Insert: Sendable {
+        package let row: Row
         /// The object's key so far; temporary, or permanent when its ID was obtained before the save.
-        let key: Int64
+        package let key: Int64
     }
 
-    struct Update: MeasuredChange {
-        let row: Row
-        let key: Int64
+    package struct Update: MeasuredChange {
+        package let row: Row
+        package let key: Int64
         /// What the changes are measured against; nil where the object's row was never read.
-        let base: Row?
+        package let base: Row?
         /// The slots to write; empty where only the version advances.
-        let slots: SlotMask
+        package let slots: SlotMask
     }
 
-    struct Delete: MeasuredChange {
-        let key: Int64
-        let base: Row?
+    package struct Delete: MeasuredChange {
+        package let key: Int64
+        package let base: Row?
         var reason = DeleteReason.decision
     }
 
     /// Why an object counts as deleted.
-    enum DeleteReason {
+    package enum DeleteReason {
         /// A program wants it.
         case decision
         /// As before; but by then nobody had its row.
@@ -43,21 +43,21 @@ struct ChangeSet: Sendable {
     }
 
     /// The changes to objects of one entity in one store.
-    struct Group: Sendable {
-        let entity: NSEntityDescription
+    package struct Group: Sendable {
+        package let entity: NSEntityDescription
         /// 0 for inserts that no store has been chosen for.
-        let store: Int32
-        var inserts: ContiguousArray<Insert> = []
+        package let store: Int32
+        package var inserts: ContiguousArray<Insert> = []
         /// Parallel to `inserts`, for a parent that is a context, where uniqueness constraints may merge objects: the slots that were set.
         var setSlots: [SlotMask] = []
-        var updates: ContiguousArray<Update> = []
-        var deletes: ContiguousArray<Delete> = []
+        package var updates: ContiguousArray<Update> = []
+        package var deletes: ContiguousArray<Delete> = []
         /// Rows that did not change but must be as they were read: `detectConflicts(for:)`.
-        var locks: ContiguousArray<Delete> = []
+        package var locks: ContiguousArray<Delete> = []
     }
 
     /// The difference of a to-many relationship that no row of a member says: many-to-many, or without an inverse.
-    struct LinkChange: Sendable {
+    package struct LinkChange: Sendable {
         let relationship: NSRelationshipDescription
         let owner: RowReference
         let added: [RowReference]
@@ -65,27 +65,27 @@ struct ChangeSet: Sendable {
     }
 
     /// Positions in an ordered relationship, for members whose own rows are not written.
-    struct PositionChange: Sendable {
+    package struct PositionChange: Sendable {
         let relationship: NSRelationshipDescription
         let owner: RowReference
         let positions: [(member: RowReference, position: Int64)]
     }
 
     /// Positions in an ordered relationship that the store puts into rows of the change set, which it writes anyway.
-    struct RowPositions: Sendable {
+    package struct RowPositions: Sendable {
         let owner: RowReference
         let slot: Int
         var rows: ContiguousArray<(row: Row, position: Int64)> = []
     }
 
     /// A row that is put at the end of an ordered relationship which nobody has read.
-    struct Append: Sendable {
+    package struct Append: Sendable {
         let row: Row
         let member: RowReference
     }
 
     /// The order that a context has given to the members of an ordered relationship, for a parent that is a context.
-    struct OrderChange: Sendable {
+    package struct OrderChange: Sendable {
         let relationship: NSRelationshipDescription
         let owner: RowReference
         /// All members, or where nothing was moved those that were put at the end.
@@ -95,7 +95,7 @@ struct ChangeSet: Sendable {
 
     /// Transient values that were set since the last save, for a parent that is a context.
     // Sendable as values go from context to context: whoever set one has no more business with it than with any value he hands to an object.
-    struct TransientChange: @unchecked Sendable {
+    package struct TransientChange: @unchecked Sendable {
         let object: RowReference
         let values: [String: Any]
     }
@@ -117,7 +117,7 @@ struct ChangeSet: Sendable {
 /// What became of a change set.
 struct SaveReceipt {
     /// For each group, in order: the store, and the permanent keys of its inserts.
-    struct Group: Sendable {
+    package struct Group: Sendable {
         var store: Int32
         var insertedKeys: ContiguousArray<Int64> = []
     }
@@ -146,7 +146,7 @@ struct UnsavedUpdate: Sendable {
 }
 
 /// A row that was not what the save was measured against.
-struct RowConflict: Sendable {
+package struct RowConflict: Sendable {
     let reference: RowReference
     /// The row now, as the cache has it or as the store has it; nil where it was deleted.
     let current: Row?
@@ -157,9 +157,9 @@ struct RowConflict: Sendable {
 }
 
 /// Rows of one save that a uniqueness constraint keeps apart: they have the same values, or a row of the store has them.
-struct ConstraintBreach: Sendable {
+package struct ConstraintBreach: Sendable {
     /// A row of the save: which group it is in, and where among the inserts or the updates.
-    struct Member: Sendable {
+    package struct Member: Sendable {
         let group: Int
         let index: Int
         let isInsert: Bool
@@ -172,13 +172,13 @@ struct ConstraintBreach: Sendable {
 }
 
 /// A save that met rows changed by others, or rows with values that only one may have. Nothing was written.
-struct SaveConflicts: Error {
+package struct SaveConflicts: Error {
     let conflicts: [RowConflict]
     var breaches: [ConstraintBreach] = []
     /// Lets those go on who would write into the store meanwhile. Where nobody calls it they wait a little, not for ever.
     private(set) var endTurn: @Sendable () -> Void = {}
 
-    init(conflicts: [RowConflict], breaches: [ConstraintBreach] = []) { (self.conflicts, self.breaches) = (conflicts, breaches) }
+    package init(conflicts: [RowConflict], breaches: [ConstraintBreach] = []) { (self.conflicts, self.breaches) = (conflicts, breaches) }
 
     func keepingTurn(_ end: @escaping @Sendable () -> Void) -> SaveConflicts {
         var kept = self

@@ -5,10 +5,10 @@ import Foundation
 ///
 /// Both kinds of row begin alike: the primary key (8 bytes), the version (4), the null bits in words of 32, then the slots.
 /// Layouts are interned by shape and never freed, so that a model loaded twice shares them and an offset can be kept by address.
-@usableFromInline final class EntityLayout: Sendable {
-    struct Slot: Hashable, Sendable {
-        let name: String
-        let kind: SlotKind
+@usableFromInline package final class EntityLayout: Sendable {
+    package struct Slot: Hashable, Sendable {
+        package let name: String
+        package let kind: SlotKind
     }
 
     static let keyOffset = 0
@@ -17,7 +17,7 @@ import Foundation
 
     /// Unique among all layouts of the process; never 0.
     @usableFromInline let id: UInt32
-    let slots: [Slot]
+    package let slots: [Slot]
     let slotsByName: [String: Int]
     // Read-only tables, written once before the layout is shared, never freed; pointers so that an accessor pays no retain and no bounds check.
     @usableFromInline nonisolated(unsafe) let ownOffsets: UnsafePointer<UInt32>

@@ -1,6 +1,6 @@
 import Foundation
 
-struct OwnRowHeader {
+package struct OwnRowHeader {
     /// Layouts are never freed; unmanaged, so that loops over rows count no references.
     let layout: Unmanaged<EntityLayout>
     /// Where the row is listed, once it is what the store holds.
@@ -12,12 +12,12 @@ struct OwnRowHeader {
 /// One row in memory of its own, with native strings and data: what an object has once it is inserted or changed.
 ///
 /// Written only by the context that owns it; immutable once it is shared with a cache or another context.
-final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
+package final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
     /// Held while a save puts a place into a row that other contexts may copy meanwhile.
     static let placing = Mutex()
 
     /// A row with no values.
-    static func empty(_ layout: EntityLayout) -> OwnRow {
+    package static func empty(_ layout: EntityLayout) -> OwnRow {
         let row = allocate(layout)
         memset(row.bytes, 0, layout.ownSize)
         layout.setAllNull(row.bytes)

@@ -2,7 +2,7 @@ import Foundation
 
 /// A reference to one row, in a batch or on its own.
 // Rows are immutable once they are shared between threads.
-struct Row: @unchecked Sendable {
+package struct Row: @unchecked Sendable {
     /// What keeps the row alive: a `RowBatch` or an `OwnRow`.
     let owner: AnyObject
     let bytes: UnsafeMutableRawPointer
@@ -14,7 +14,7 @@ struct Row: @unchecked Sendable {
         self.isOwn = isOwn
     }
 
-    init(_ row: OwnRow) { self.init(owner: row, bytes: row.bytes, isOwn: true) }
+    package init(_ row: OwnRow) { self.init(owner: row, bytes: row.bytes, isOwn: true) }
     init(_ batch: RowBatch, _ index: Int) { self.init(owner: batch, bytes: batch.row(index), isOwn: false) }
 
     // The flag says which class the owner has; both are set together in the initialisers above.
@@ -30,13 +30,13 @@ struct Row: @unchecked Sendable {
     }
     @inline(__always) var batch: RowBatch { unsafeDowncast(owner, to: RowBatch.self) }
 
-    var layout: EntityLayout { layoutReference.takeUnretainedValue() }
+    package var layout: EntityLayout { layoutReference.takeUnretainedValue() }
     /// Layouts are never freed; unmanaged, so that comparing rows counts no references.
     @inline(__always) private var layoutReference: Unmanaged<EntityLayout> {
         isOwn ? withOwn { $0.layoutReference } : Unmanaged.passUnretained(batch.layout)
     }
-    var key: Int64 { EntityLayout.key(bytes) }
-    var version: Int32 { EntityLayout.version(bytes) }
+    package var key: Int64 { EntityLayout.key(bytes) }
+    package var version: Int32 { EntityLayout.version(bytes) }
 
     /// Where the row is listed; nil where no store has it.
     @inline(__always) var listing: RowCache.Listing? {
@@ -57,7 +57,7 @@ struct Row: @unchecked Sendable {
 }
 
 /// A stored value outside its row: for the edges, not for the paths that every value takes.
-enum SlotValue: Equatable {
+package enum SlotValue: Equatable {
     case null
     case integer(Int64)
     case boolean(Bool)
@@ -72,7 +72,7 @@ enum SlotValue: Equatable {
 }
 
 extension Row {
-    func value(_ slot: Int) -> SlotValue {
+    package func value(_ slot: Int) -> SlotValue {
         if isNull(slot) { return .null }
         let address = slotAddress(slot)
         switch layout.kinds[slot] {
@@ -136,7 +136,7 @@ extension Row {
 
 extension OwnRow {
     /// Sets one slot, whose kind fits the value.
-    func store(_ value: SlotValue, at index: Int) {
+    package func store(_ value: SlotValue, at index: Int) {
         let address = slot(index)
         if case .null = value { return storeNull(at: index) }
         EntityLayout.clearNull(bytes, index)

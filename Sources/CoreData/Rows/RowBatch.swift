@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Filled by one thread; immutable, and shared freely, once it is published. Values longer than `largeLimit` have allocations of their own.
 // Nothing is written after publication, and the cache reference is set before it.
-final class RowBatch: @unchecked Sendable {
+package final class RowBatch: @unchecked Sendable {
     static let largeLimit = 4096
     static let arenaLimit = 256 * 1024
     private static let largeMark = UInt32.max

@@ -1,5 +1,5 @@
 /// How one stored property lies in a row.
-@usableFromInline enum SlotKind: UInt8, Sendable {
+@usableFromInline package enum SlotKind: UInt8, Sendable {
     case int16, int32, int64, boolean, float, double, date, uuid
     /// A Foundation `Decimal`, with all its digits.
     case decimal
@@ -38,30 +38,30 @@
 }
 
 /// What a to-one relationship holds: never a pointer, so that a row belongs to no context.
-@usableFromInline struct RowReference: Hashable, Sendable {
+@usableFromInline package struct RowReference: Hashable, Sendable {
     /// The target's primary key; negative while it is temporary.
-    @usableFromInline var key: Int64
+    @usableFromInline package var key: Int64
     /// The target's concrete entity, by its index in the model.
-    @usableFromInline var entity: Int32
+    @usableFromInline package var entity: Int32
     /// The coordinator's number of the target's store; 0 while it has none.
-    @usableFromInline var store: Int32
+    @usableFromInline package var store: Int32
 
-    @usableFromInline init(key: Int64, entity: Int32, store: Int32) {
+    @usableFromInline package init(key: Int64, entity: Int32, store: Int32) {
         self.key = key
         self.entity = entity
         self.store = store
     }
 
     /// A temporary key is unique in the process: the object may have been assigned to a store since the reference was made.
-    @usableFromInline static func == (left: RowReference, right: RowReference) -> Bool {
+    @usableFromInline package static func == (left: RowReference, right: RowReference) -> Bool {
         left.key == right.key && (left.key < 0 || (left.entity == right.entity && left.store == right.store))
     }
 
-    @usableFromInline func hash(into hasher: inout Hasher) { hasher.combine(key) }
+    @usableFromInline package func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }
 
 /// A set of slots.
-struct SlotMask: Hashable, Sendable {
+package struct SlotMask: Hashable, Sendable {
     private var low: UInt64 = 0
     /// Nil where no slot from 64 on is in the set: nearly always, and copied for nothing.
     private var high: [UInt64]?
@@ -71,7 +71,7 @@ struct SlotMask: Hashable, Sendable {
 
     var isEmpty: Bool { low == 0 && high == nil }
 
-    func contains(_ slot: Int) -> Bool {
+    package func contains(_ slot: Int) -> Bool {
         if slot < 64 { return low & (1 &<< UInt64(slot)) != 0 }
         guard let high else { return false }
         let word = slot / 64 - 1

@@ -2,47 +2,66 @@ import Foundation
 import Predicates
 
 /// A fetch as a value: what goes down from a context, instead of the request that a user may change meanwhile.
-struct FetchQuery {
-    var entity: NSEntityDescription
-    var includesSubentities = true
-    var predicate: PredicateTree?
-    var sortDescriptors: [NSSortDescriptor] = []
-    var limit = 0
-    var offset = 0
+package struct FetchQuery {
+    package var entity: NSEntityDescription
+    package var includesSubentities = true
+    package var predicate: PredicateTree?
+    package var sortDescriptors: [NSSortDescriptor] = []
+    package var limit = 0
+    package var offset = 0
     /// Rows that do not count, whatever they hold: the context answers for them itself.
-    var excludedRows: [RowReference] = []
+    package var excludedRows: [RowReference] = []
     /// The numbers of the stores to ask; nil for all.
-    var stores: Set<Int32>?
+    package var stores: Set<Int32>?
 
     /// The keys of the rows of one store that do not count.
-    func excludedKeys(in store: Int32) -> [Int64] {
+    package func excludedKeys(in store: Int32) -> [Int64] {
         excludedRows.compactMap { $0.key > 0 && $0.store == store ? $0.key : nil }
     }
 
     /// How many rows from the first on hold everything within limit and offset; 0 for all.
-    var rowsUpToLimit: Int {
+    package var rowsUpToLimit: Int {
         let (sum, isOverflown) = limit.addingReportingOverflow(offset)
         return limit == 0 || isOverflown ? 0 : sum
     }
 }
 
 /// Rows that a fetch gives, in order: part of one batch, of one concrete entity.
-struct RowRun {
-    let batch: RowBatch
-    let range: Range<Int>
-    let entity: NSEntityDescription
-    let store: Int32
+package struct RowRun {
+    package let batch: RowBatch
+    package let range: Range<Int>
+    package let entity: NSEntityDescription
+    package let store: Int32
     /// Rows that the cache knows already, to be used instead of those in the range; empty where there is none.
-    let known: [Row?]
+    package let known: [Row?]
 }
 
 /// One row of a to-many relationship.
-struct RelatedRow {
+package struct RelatedRow {
     /// The owner's key.
-    let owner: Int64
+    package let owner: Int64
     /// Nil where it is not at hand: an object that was never read.
-    var row: Row?
-    let reference: RowReference
+    package var row: Row?
+    package let reference: RowReference
     /// The position in an ordered relationship.
-    let position: Int64?
+    package let position: Int64?
+
+    package init(owner: Int64, row: Row?, reference: RowReference, position: Int64?) {
+        (self.owner, self.row, self.reference, self.position) = (owner, row, reference, position)
+    }
+}
+
+/// What a fetch leaves to be done in memory.
+package struct FetchResidue {
+    /// What the store could not say.
+    package var predicate: PredicateTree?
+    package var sorts = false
+    /// The rows of each store are in order, one store's after the other's.
+    package var merges = false
+    /// Limit and offset have not been applied.
+    package var windows = false
+
+    package init(predicate: PredicateTree? = nil, sorts: Bool = false, merges: Bool = false, windows: Bool = false) {
+        (self.predicate, self.sorts, self.merges, self.windows) = (predicate, sorts, merges, windows)
+    }
 }

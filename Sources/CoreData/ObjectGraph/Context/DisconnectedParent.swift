@@ -20,7 +20,7 @@ final class DisconnectedParent: GraphParent {
     func rows(for references: [RowReference]) throws -> [Row?] { throw error }
     func forgetRows(_ references: [RowReference]) {}
     func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow] { throw error }
-    func permanentKeys(for entity: NSEntityDescription, count: Int, store: Int32) throws -> (store: Int32, first: Int64) { throw error }
+    func permanentKeys(for entity: NSEntityDescription, rows: [Row], store: Int32) throws -> (store: Int32, keys: [Int64]) { throw error }
     func pooledKeys(for entity: NSEntityDescription, count: Int, store: Int32) -> (store: Int32, first: Int64)? { nil }
     func requireUnsaved(_ updates: [UnsavedUpdate]) throws { throw error }
     func save(_ changes: ChangeSet, willCommit: () -> Void) throws -> SaveReceipt { throw error }

@@ -96,11 +96,11 @@ extension NSManagedObjectContext {
         chooseStores()
         let groups = Dictionary(grouping: temporary) { ObjectIdentifier($0.scope) }.values
         let keys = try groups.map { group in
-            try parentSource.permanentKeys(for: group[0].scope.entity, count: group.count, store: group[0].scope.store)
+            try parentSource.permanentKeys(for: group[0].scope.entity, rows: group.map(\.currentRow), store: group[0].scope.store)
         }
         for (group, keys) in zip(groups, keys) {
             for (offset, object) in group.enumerated() {
-                rename(object, store: keys.store, key: keys.first + Int64(offset))
+                rename(object, store: keys.store, key: keys.keys[offset])
             }
         }
     }

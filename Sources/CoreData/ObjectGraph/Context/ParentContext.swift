@@ -42,8 +42,8 @@ final class ParentContext: GraphParent {
     func count(_ query: FetchQuery) throws -> Int? { try next.count(query) }
     func persistentStore(numbered number: Int32) -> NSPersistentStore? { next.persistentStore(numbered: number) }
 
-    func permanentKeys(for entity: NSEntityDescription, count: Int, store: Int32) throws -> (store: Int32, first: Int64) {
-        try next.permanentKeys(for: entity, count: count, store: store)
+    func permanentKeys(for entity: NSEntityDescription, rows: [Row], store: Int32) throws -> (store: Int32, keys: [Int64]) {
+        try next.permanentKeys(for: entity, rows: rows, store: store)
     }
 
     func pooledKeys(for entity: NSEntityDescription, count: Int, store: Int32) -> (store: Int32, first: Int64)? {

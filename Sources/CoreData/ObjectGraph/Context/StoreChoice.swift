@@ -4,7 +4,7 @@ import Foundation
 /// relationship leads from one store to another. What is related to nothing saved goes to the first, as one that has no choice.
 struct StoreChoice {
     private let context: NSManagedObjectContext
-    private let stores: [SQLiteStore]
+    private let stores: [any RowStore]
     private var undecided: [ObjectIdentifier: NSManagedObject] = [:]
     /// Undecided objects that are related to each other.
     private var relatives: [ObjectIdentifier: [NSManagedObject]] = [:]
@@ -12,9 +12,9 @@ struct StoreChoice {
 
     /// Nil where there is no choice: the coordinator has one store.
     init?(_ context: NSManagedObjectContext) {
-        guard let all = context.persistentStoreCoordinator?.persistentStores, all.count > 1 else { return nil }
+        guard let all = context.persistentStoreCoordinator?.allStores, all.count > 1 else { return nil }
         self.context = context
-        stores = all.compactMap { $0 as? SQLiteStore }.filter { !$0.isReadOnly }
+        stores = all.filter { !$0.isReadOnly }
     }
 
     mutating func run() {

@@ -2,17 +2,6 @@ import Foundation
 import Predicates
 import SQLiteDriver
 
-/// What a fetch leaves to be done in memory.
-struct FetchResidue {
-    /// What SQL could not say.
-    var predicate: PredicateTree?
-    var sorts = false
-    /// The rows of each store are in order, one store's after the other's.
-    var merges = false
-    /// Limit and offset have not been applied.
-    var windows = false
-}
-
 extension SQLiteStore {
     /// Gives the rows of a query in order; what is left to be done in memory, if anything.
     func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? {

@@ -8,7 +8,7 @@ extension SQLiteStore {
     /// The caller calls `publish()` of the run that is returned.
     ///
     /// - Throws: `SaveConflicts` or a `CocoaError`; the file is as it was then.
-    func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> SaveRun {
+    func write(_ changes: StoreChanges, _ next: () throws -> Void) throws -> SaveRun {
         do {
             return try pool.write { connection in
                 do { return try write(changes, connection, next) } catch let conflicts as SaveConflicts {

@@ -128,7 +128,7 @@ private struct Turns {
 }
 
 /// What tells a database from any other, whichever path led to it. The order is the same in all processes.
-enum DatabaseIdentity: Hashable, Comparable, Sendable {
+package enum DatabaseIdentity: Hashable, Comparable, Sendable {
     case file(device: UInt64, inode: UInt64)
     case memory(name: String)
 

@@ -1,8 +1,8 @@
 /// The part of a change set that one store takes.
-struct StoreChanges {
+package struct StoreChanges {
     /// The groups, with their indexes in the whole change set.
-    var groups: [(index: Int, group: ChangeSet.Group)] = []
-    var links: [ChangeSet.LinkChange] = []
+    package var groups: [(index: Int, group: ChangeSet.Group)] = []
+    package var links: [ChangeSet.LinkChange] = []
     var positions: [ChangeSet.PositionChange] = []
     var rowPositions: [ChangeSet.RowPositions] = []
     var appends: [ChangeSet.Append] = []

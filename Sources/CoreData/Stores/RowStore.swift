@@ -1,0 +1,77 @@
+import Foundation
+
+/// A store as a coordinator sees it: queries and changes go in as values, rows and a receipt come out.
+///
+/// The coordinator knows no class of stores. Another module of this package brings a kind of its own by conforming a subclass of
+/// `NSPersistentStore` to this, and a `StoreKind` that opens it. Nothing here is called for each row or value.
+///
+/// > Concurrency: any thread, several at a time.
+package protocol RowStore: NSPersistentStore {
+    /// Does not change while the store is open.
+    var capabilities: StoreCapabilities { get }
+    var location: StoreLocation { get }
+    /// Whether the store keeps objects of an entity.
+    func holds(_ entity: NSEntityDescription) -> Bool
+    /// Lets go of files and connections, after a save that is on its way. Reading and saving fail from now on.
+    func close()
+
+    /// Gives the rows of a query, in order; what is left to be done in memory, if anything.
+    func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue?
+    /// The identities of a query's rows, in order; nil where part of the query can only be answered with objects.
+    func references(_ query: FetchQuery) throws -> [RowReference]?
+    /// The number of a query's rows; nil as for `references`.
+    func count(_ query: FetchQuery) throws -> Int?
+    /// The newest row that is at hand without reading anything.
+    func cachedRow(root: Int, key: Int64) -> Row?
+    /// The newest row; nil where the store has none.
+    func row(for reference: RowReference) throws -> Row?
+    /// The newest rows of many keys below one root entity.
+    func rows(for keys: [Int64], root: NSEntityDescription) throws -> [Int64: Row]
+    /// The rows of a to-many relationship for many owners, by owner and place.
+    func relatedRows(_ relationship: NSRelationshipDescription, owners: [Int64]) throws -> [RelatedRow]
+    /// What is at hand of a row is to be read again.
+    func forgetRow(root: Int, key: Int64)
+
+    /// The key that the last part of an ID's URI stands for; nil for a text that no ID of the store has.
+    func key(named text: String, of entity: NSEntityDescription) -> Int64?
+    /// The first of so many consecutive keys that are at hand for new objects; nil where there are not as many.
+    func pooledKeys(_ count: Int, for entity: NSEntityDescription) -> Int64?
+    /// Permanent keys for new objects, which have these values so far.
+    func reserveKeys(for rows: [Row], of entity: NSEntityDescription) throws -> [Int64]
+
+    /// Whether metadata were set that a save has to write, though it may have nothing else for the store.
+    var hasUnwrittenMetadata: Bool { get }
+    /// Takes all changes or none. `next` runs when everything is written that can be taken back: where it throws, nothing is written here either.
+    ///
+    /// - Throws: `SaveConflicts`, or a `CocoaError`; the store is as it was then.
+    func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt
+
+    /// The same store without objects and under another identifier, opened once more; this instance is to be closed then.
+    ///
+    /// - Throws: where that cannot be: everything is as it was then.
+    func emptied(options: [AnyHashable: Any]?) throws -> any RowStore
+    /// Gives back the space of what was removed.
+    func discardRemains()
+}
+
+extension RowStore {
+    package func emptied(options: [AnyHashable: Any]?) throws -> any RowStore {
+        throw CocoaError.coreData(.persistentStoreOperation, "A store of type \(type) cannot be emptied in place: delete its objects.")
+    }
+
+    package func discardRemains() {}
+
+    package func pooledKeys(_ count: Int, for entity: NSEntityDescription) -> Int64? { nil }
+}
+
+/// What became of the changes that a store took.
+package struct StoreReceipt {
+    /// For each group of the changes, in order: the permanent keys of its inserts.
+    package let insertedKeys: [ContiguousArray<Int64>]
+    /// Completes the rows with what the store gave them, and makes them what it knows. Called once, on the saving context's queue.
+    package let publish: () -> Void
+
+    package init(insertedKeys: [ContiguousArray<Int64>], publish: @escaping () -> Void) {
+        (self.insertedKeys, self.publish) = (insertedKeys, publish)
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+extension SQLiteStore: RowStore {
+    var capabilities: StoreCapabilities { isInMemory ? Self.ofMemory : Self.ofFiles }
+
+    private static let ofMemory: StoreCapabilities = [.sql, .constraints, .severalProcesses, .transactions, .emptying, .order]
+    private static let ofFiles = ofMemory.union(.durable)
+
+    private var isInMemory: Bool { if case .memory = lock.identity { true } else { false } }
+
+    var location: StoreLocation { .database(lock.identity) }
+
+    func cachedRow(root: Int, key: Int64) -> Row? { cache.row(root: root, key: key) }
+
+    func forgetRow(root: Int, key: Int64) { cache.forget(root: root, key: key) }
+
+    /// The key in `p12`.
+    func key(named text: String, of entity: NSEntityDescription) -> Int64? {
+        guard text.hasPrefix("p"), text.utf8.dropFirst().allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int64(text.dropFirst()).flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    func pooledKeys(_ count: Int, for entity: NSEntityDescription) -> Int64? {
+        keyPool.take(count, root: schema.entity(for: entity).rootNumber)
+    }
+
+    func reserveKeys(for rows: [Row], of entity: NSEntityDescription) throws -> [Int64] {
+        let first = try reserveKeys(rows.count, for: entity)
+        return (0..<Int64(rows.count)).map { first + $0 }
+    }
+
+    var hasUnwrittenMetadata: Bool { changedMetadata != nil }
+
+    func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt {
+        let run: SaveRun = try write(changes, next)
+        return StoreReceipt(insertedKeys: run.insertedKeys, publish: run.publish)
+    }
+
+    func emptied(options: [AnyHashable: Any]?) throws -> any RowStore {
+        try requireWritable()
+        let fresh = try reopened(options: options)
+        do {
+            try fresh.empty()
+        } catch {
+            fresh.close()
+            throw error
+        }
+        return fresh
+    }
+}
