@@ -58,10 +58,12 @@ let package = Package(
             dependencies: [
                 "CoreData", "ModelCompiler", "ModelFormat", "ModelReaders", "Predicates", "SQLiteDriver", "MainQueueExercise",
                 "AsyncMainProgram",
-                "SyncMainProgram", "TestSupport",
+                "SyncMainProgram", "TestSupport", "ExampleStores",
             ],
             swiftSettings: strict
         ),
+        // The stores of docs/guides/CustomStores.md, over public API; and one over the contract, as another module of the package may bring it.
+        .target(name: "ExampleStores", dependencies: ["CoreData"], path: "Tests/Examples/CustomStores", swiftSettings: strict),
         // What the fuzzer of Tests/Fuzz runs: the tests run it on what the fuzzer has found.
         .target(name: "ModelReaders", dependencies: ["CoreData", "ModelFormat"], path: "Tests/Fuzz/Readers", swiftSettings: strict),
         .target(name: "MainQueueExercise", dependencies: ["CoreData"], path: "Tests/Programs/MainQueueExercise", swiftSettings: strict),

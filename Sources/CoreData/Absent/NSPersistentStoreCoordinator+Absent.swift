@@ -10,15 +10,6 @@ extension NSPersistentStoreCoordinator {
         absent()
     }
 
-    @available(*, unavailable, message: "There are no stores of one's own yet: the types are NSSQLiteStoreType and NSInMemoryStoreType.")
-    public class var registeredStoreTypes: [String: NSValue] { absent() }
-
-    @available(*, unavailable, message: "There are no stores of one's own yet: the types are NSSQLiteStoreType and NSInMemoryStoreType.")
-    public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) { absent() }
-
-    @available(*, unavailable, message: "There are no stores of one's own yet: the types are NSSQLiteStoreType and NSInMemoryStoreType.")
-    public class func registerStoreClass(_ storeClass: AnyClass?, type: NSPersistentStore.StoreType) { absent() }
-
     @available(*, unavailable, message: "Add the store, use setMetadata(_:for:), and save a context.")
     public class func setMetadata(
         _ metadata: [String: Any]?,

@@ -81,7 +81,7 @@ extension NSPersistentStoreCoordinator: GraphParent {
         let missing = references.indices.filter { rows[$0] == nil && references[$0].key > 0 }
         for (number, indexes) in Dictionary(grouping: missing, by: { references[$0].store }).sorted(by: { $0.key < $1.key }) {
             let found = try requiredStore(number).rows(
-                for: indexes.map { references[$0].key },
+                for: indexes.map { references[$0] },
                 root: managedObjectModel.entitiesInIndexOrder[root(of: references[indexes[0]])]
             )
             for index in indexes { rows[index] = found[references[index].key] }
@@ -97,7 +97,7 @@ extension NSPersistentStoreCoordinator: GraphParent {
 
     func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow] {
         try Dictionary(grouping: owners.lazy.filter { $0.key > 0 }, by: \.store).sorted { $0.key < $1.key }.flatMap { number, owners in
-            try requiredStore(number).relatedRows(relationship, owners: owners.map(\.key))
+            try requiredStore(number).relatedRows(relationship, owners: owners)
         }
     }
 

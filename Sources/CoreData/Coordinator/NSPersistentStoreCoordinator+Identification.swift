@@ -4,7 +4,7 @@ extension NSPersistentStoreCoordinator {
     /// What a row that somebody names is here.
     func identify(_ identity: RowIdentity) -> Identification {
         guard let home = identity.space.home, let entity = identity.space.entity(in: managedObjectModel),
-            let known = known(home), let store = known.store, store.holds(entity)
+            let known = known(home), store(numbered: known.number)?.holds(entity) == true
         else { return .foreign }
         let reference = RowReference(key: identity.key, entity: Int32(entity.index), store: known.number)
         return known === home ? .own(reference) : .translated(reference)
@@ -46,13 +46,13 @@ extension NSPersistentStoreCoordinator.Stores {
     /// The store gets the number that its UUID had here before, or a new one.
     mutating func identify(_ store: NSPersistentStore) {
         additions += 1
-        let identity = identities.first { $0.identifier == store.identifier } ?? addIdentity(store.identifier)
+        let identity = identities.first { $0.identifier == store.identifier } ?? addIdentity(store)
         identity.store = store
         store.home = identity
     }
 
-    private mutating func addIdentity(_ identifier: String) -> StoreIdentity {
-        let made = StoreIdentity(identifier, number: Int32(identities.count) + 1)
+    private mutating func addIdentity(_ store: NSPersistentStore) -> StoreIdentity {
+        let made = StoreIdentity(store.identifier, number: Int32(identities.count) + 1, references: store.references)
         identities.append(made)
         spaces.append([:])
         return made

@@ -71,14 +71,24 @@ extension NSPersistentStoreCoordinator {
             store.close()
             throw Self.addedAlready(store.url)
         }
+        store.didAdd(to: self)
         announce(.NSPersistentStoreCoordinatorStoresDidChange, change)
+    }
+
+    /// Takes a store that is only read, and that nobody is told of.
+    func adopt(_ store: any RowStore) {
+        store.owner = self
+        stores.withLock { stores in
+            stores.identify(store)
+            stores.all.append(store)
+        }
     }
 
     func announce(_ name: Notification.Name, _ change: [AnyHashable: Any]) {
         NotificationCenter.default.post(name: name, object: self, userInfo: change)
     }
 
-    private static func addedAlready(_ url: URL?) -> CocoaError {
+    static func addedAlready(_ url: URL?) -> CocoaError {
         .coreData(
             .persistentStoreOpen,
             "The store at \(url?.path ?? "?") was added to this coordinator already, or is a copy, with the same UUID, of one that was.",
@@ -96,6 +106,7 @@ extension NSPersistentStoreCoordinator {
         let change: [AnyHashable: Any] = [NSRemovedPersistentStoresKey: [store]]
         announce(.NSPersistentStoreCoordinatorStoresWillChange, change)
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
+        store.willRemove(from: self)
         stores.withLock { stores in stores.all.removeAll { $0 === store } }
         store.home?.store = nil
         store.close()

@@ -36,6 +36,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// Makes a coordinator for a while, that no class is found by.
+    init(unclaimed model: NSManagedObjectModel) {
+        managedObjectModel = model
+        super.init()
+    }
+
     /// The stores, in the order in which they were added.
     public var persistentStores: [NSPersistentStore] { allStores }
     final var allStores: [any RowStore] { stores.withLock { $0.all } }
@@ -55,7 +61,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// The ID that a URI stands for: nil where none of the stores has its UUID, and for a temporary ID. The row may be gone.
     public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
-        let parts = url.pathComponents
+        // Parts before they are decoded: what identifies an object may have a slash in it.
+        let parts = url.path(percentEncoded: true).split(separator: "/", omittingEmptySubsequences: false).map {
+            $0.removingPercentEncoding ?? ""
+        }
         guard url.scheme == "x-coredata", let host = url.host, parts.count == 3,
             let entity = managedObjectModel.entitiesByName[parts[1]], !entity.isAbstract,
             let store = allStores.first(where: { $0.identifier.caseInsensitiveCompare(host) == .orderedSame }),

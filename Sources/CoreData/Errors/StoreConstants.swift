@@ -2,6 +2,8 @@
 public let NSSQLiteStoreType = "SQLite"
 /// The type of stores in one binary file.
 public let NSBinaryStoreType = "Binary"
+/// The type of stores in one file of XML.
+public let NSXMLStoreType = "XML"
 /// The type of stores without a file.
 public let NSInMemoryStoreType = "InMemory"
 /// Metadata: the type of the store.

@@ -15,7 +15,7 @@ package struct Row: @unchecked Sendable {
     }
 
     package init(_ row: OwnRow) { self.init(owner: row, bytes: row.bytes, isOwn: true) }
-    init(_ batch: RowBatch, _ index: Int) { self.init(owner: batch, bytes: batch.row(index), isOwn: false) }
+    package init(_ batch: RowBatch, _ index: Int) { self.init(owner: batch, bytes: batch.row(index), isOwn: false) }
 
     // The flag says which class the owner has; both are set together in the initialisers above.
     @inline(__always) var own: OwnRow { unsafeDowncast(owner, to: OwnRow.self) }

@@ -29,7 +29,7 @@ package final class RowBatch: @unchecked Sendable {
         deinit { bytes.deallocate() }
     }
 
-    init(layout: EntityLayout, capacity: Int) {
+    package init(layout: EntityLayout, capacity: Int) {
         self.layout = layout
         self.capacity = capacity
         base = .allocate(byteCount: layout.batchStride * capacity, alignment: 8)

@@ -34,6 +34,10 @@ package struct RowRun {
     package let store: Int32
     /// Rows that the cache knows already, to be used instead of those in the range; empty where there is none.
     package let known: [Row?]
+
+    package init(batch: RowBatch, range: Range<Int>, entity: NSEntityDescription, store: Int32, known: [Row?]) {
+        (self.batch, self.range, self.entity, self.store, self.known) = (batch, range, entity, store, known)
+    }
 }
 
 /// One row of a to-many relationship.

@@ -35,10 +35,12 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
         let text =
             isTemporaryID
             ? "x-coredata:///\(name)/t\(Self.temporaryUUID(origin.key))"
-            : "x-coredata://\(origin.space.home?.identifier ?? "")/\(name)/p\(origin.key)"
+            : "x-coredata://\(origin.space.home?.identifier ?? "")/\(name)/p\(place)"
         // Entity names are letters, digits and underscores; others are escaped, after which every text of these forms is a URL.
         return URL(string: text) ?? URL(string: text.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? "x-coredata:///")!
     }
+
+    private var place: String { origin.space.home?.name(of: origin.key, root: origin.space.rootName) ?? String(origin.key) }
 
     private static let session = UUID().uuid
 

@@ -1,6 +1,9 @@
 import Foundation
 
 /// One store of a coordinator: a file, or something that behaves like one.
+///
+/// A kind of store of one's own is a subclass of `NSAtomicStore` or `NSIncrementalStore`, registered with
+/// `NSPersistentStoreCoordinator.registerStoreClass(_:forStoreType:)`.
 open class NSPersistentStore: NSObject {
     /// The kinds of stores.
     public struct StoreType: Hashable, RawRepresentable, Sendable {
@@ -10,6 +13,8 @@ open class NSPersistentStore: NSObject {
         public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
         public static let binary = StoreType(rawValue: NSBinaryStoreType)
         public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
+        /// As `NSXMLStoreType`.
+        public static let xml = StoreType(rawValue: NSXMLStoreType)
     }
 
     static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
@@ -18,31 +23,109 @@ open class NSPersistentStore: NSObject {
     public let configurationName: String
     public let options: [AnyHashable: Any]?
     public var url: URL?
-    /// The store's UUID, part of its objects' URIs.
+    /// The store's UUID, part of its objects' URIs. A store of one's own has it from its metadata.
     public var identifier: String!
     public var isReadOnly: Bool
-    open var type: String { "" }
+    /// The name under which the coordinator finds the store's class. Of a store of one's own, what its metadata say.
+    open var type: String { metadata?[NSStoreTypeKey] as? String ?? "" }
     /// What the store says of itself; also what the application put there. Changes are written by the next save.
-    open var metadata: [String: Any]!
+    ///
+    /// The `loadMetadata()` of a store of one's own sets it, with `NSStoreTypeKey` and `NSStoreUUIDKey` at least.
+    open var metadata: [String: Any]! {
+        didSet {
+            edits.withLock { $0.made += 1 }
+            guard let identifier else { return }
+            metadata?[NSStoreUUIDKey] = identifier
+            if let type = oldValue?[NSStoreTypeKey] { metadata?[NSStoreTypeKey] = type }
+        }
+    }
+    /// How often the metadata were set, and how often they had been when they were written last.
+    private let edits = Lock((made: 0, written: 0))
 
     /// The coordinator, which is of a layer above.
     weak var owner: AnyObject?
     /// What the coordinator knows the store as, since it was added.
     final var home: StoreIdentity? {
-        didSet { number = home?.number ?? 0 }
+        didSet {
+            number = home?.number ?? 0
+            homeDidChange()
+        }
     }
     /// The coordinator's number for the store, from 1 on; it is in every row reference.
     // NB: kept beside, for the paths that every value takes.
-    private(set) final var number: Int32 = 0
+    package private(set) final var number: Int32 = 0
+    /// What the program says that identifies its objects, for a store which chooses that itself.
+    final var references: ReferenceTable?
 
-    init(configurationName: String?, url: URL?, options: [AnyHashable: Any]?) {
-        self.configurationName = configurationName ?? Self.defaultConfigurationName
+    /// Makes a store that is not open yet. The coordinator calls this; a program does not.
+    public init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?,
+        configurationName name: String?,
+        at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) {
+        configurationName = name ?? Self.defaultConfigurationName
         self.url = url
         self.options = options
         isReadOnly = DatabaseOptions.flag(options?[NSReadOnlyPersistentStoreOption])
         super.init()
+        owner = root
     }
 
-    /// Whether the store keeps objects of an entity.
-    func holds(_ entity: NSEntityDescription) -> Bool { false }
+    /// Makes the instances that a coordinator needs, of whichever class was registered. Not for callers.
+    // NB: required, so that a class is enough to make an instance; subclasses inherit it with the initialiser above, overridden or not.
+    public required convenience init(_ construction: StoreConstruction) {
+        self.init(
+            persistentStoreCoordinator: construction.coordinator,
+            configurationName: construction.configurationName,
+            at: construction.url,
+            options: construction.options
+        )
+    }
+
+    func homeDidChange() {}
+
+    final var metadataEdits: Int { edits.withLock { $0.made } }
+    /// What was set since that edit is still to be written.
+    final func didWriteMetadata(_ edit: Int) { edits.withLock { $0.written = edit } }
+    /// Whether metadata were set since they were written.
+    final var hasNewMetadata: Bool { edits.withLock { $0.made != $0.written } }
+
+    /// Whether no configuration was asked for by name.
+    final var explicitConfigurationName: String? { configurationName == Self.defaultConfigurationName ? nil : configurationName }
+
+    // The hooks stand here because on Linux a method of an extension cannot be overridden.
+
+    /// Sets `metadata`, with `NSStoreUUIDKey` and `NSStoreTypeKey`: those of the data at `url`, or new ones where there are none yet. Called before
+    /// anything else is.
+    ///
+    /// - Throws: why there is no store at that place that can be opened; the caller of `addPersistentStore` gets it as it is.
+    open func loadMetadata() throws {}
+    /// The store is one of the coordinator's now.
+    open func didAdd(to coordinator: NSPersistentStoreCoordinator) {}
+    /// The store is about to be removed from its coordinator, and to let go of what it has open. It is not saved once more.
+    open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
+
+    /// The metadata of the store at a place, without opening it.
+    ///
+    /// - Throws: `CocoaError` 134060 where the class does not say how.
+    open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] { throw lacks("metadataForPersistentStore(with:)") }
+    /// Replaces the metadata of the store at a place, without opening it.
+    ///
+    /// - Throws: as `metadataForPersistentStore(with:)`.
+    open class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        throw lacks("setMetadata(_:forPersistentStoreAt:)")
+    }
+
+    private static func lacks(_ method: String) -> CocoaError {
+        .coreData(.coreData, "\(self) does not override \(method), so it cannot be asked for that.")
+    }
+}
+
+/// What `init(_:)` of a store is given when a coordinator makes the instance.
+public struct StoreConstruction {
+    let coordinator: NSPersistentStoreCoordinator?
+    let configurationName: String?
+    let url: URL
+    let options: [AnyHashable: Any]?
 }

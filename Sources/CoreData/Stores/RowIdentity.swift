@@ -66,13 +66,25 @@ final class StoreIdentity: Sendable {
     let identifier: String
     /// The coordinator's number for it.
     let number: Int32
+    /// What the store's own IDs stand for; nil where they are keys.
+    let references: ReferenceTable?
     private let current = Lock(Weak())
 
     private struct Weak {
         weak var store: NSPersistentStore?
     }
 
-    init(_ identifier: String, number: Int32) { (self.identifier, self.number) = (identifier, number) }
+    init(_ identifier: String, number: Int32, references: ReferenceTable? = nil) {
+        (self.identifier, self.number, self.references) = (identifier, number, references)
+    }
+
+    /// The last part of a URI, without its `p`.
+    func name(of key: Int64, root: String) -> String {
+        guard let name = references?.reference(of: key, root: root)?.name else { return String(key) }
+        return name.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? String(key)
+    }
+
+    private static let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
     /// Nil while the coordinator has not got it.
     var store: NSPersistentStore? {

@@ -25,10 +25,10 @@ package protocol RowStore: NSPersistentStore {
     func cachedRow(root: Int, key: Int64) -> Row?
     /// The newest row; nil where the store has none.
     func row(for reference: RowReference) throws -> Row?
-    /// The newest rows of many keys below one root entity.
-    func rows(for keys: [Int64], root: NSEntityDescription) throws -> [Int64: Row]
+    /// The newest rows below one root entity, by key; those that there are.
+    func rows(for references: [RowReference], root: NSEntityDescription) throws -> [Int64: Row]
     /// The rows of a to-many relationship for many owners, by owner and place.
-    func relatedRows(_ relationship: NSRelationshipDescription, owners: [Int64]) throws -> [RelatedRow]
+    func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow]
     /// What is at hand of a row is to be read again.
     func forgetRow(root: Int, key: Int64)
 
@@ -52,6 +52,13 @@ package protocol RowStore: NSPersistentStore {
     func emptied(options: [AnyHashable: Any]?) throws -> any RowStore
     /// Gives back the space of what was removed.
     func discardRemains()
+}
+
+extension NSEntityDescription {
+    /// Where the entity's properties are in a row. In a model that a coordinator has.
+    package var rowLayout: EntityLayout { shape.layout }
+    /// The entity's index in its model, as in references.
+    package var rowIndex: Int32 { Int32(index) }
 }
 
 extension RowStore {

@@ -29,4 +29,12 @@ package struct StoreOpening {
     package let coordinator: AnyObject
     /// Refuses what the coordinator has already: data in that location, or at that URL.
     package let requireUnused: (StoreLocation?, URL?) throws -> Void
+
+    /// - Throws: `CocoaError` 134080 for a configuration that the model has not, or attributes that nothing can be kept of.
+    package func checkModel() throws {
+        guard model.entities(forConfigurationName: configurationName) != nil else {
+            throw CocoaError.coreData(.persistentStoreOpen, "The model has no configuration \"\(configurationName ?? "")\".")
+        }
+        try model.requireStorableAttributes(forConfigurationName: configurationName)
+    }
 }

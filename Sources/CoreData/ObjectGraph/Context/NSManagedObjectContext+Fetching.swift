@@ -123,7 +123,9 @@ extension NSManagedObjectContext {
         _ overlay: FetchOverlay?,
         _ changeCount: Int
     ) throws -> [NSManagedObject] {
-        if overlay == nil, !request.includesPropertyValues, let references = try parentSource.references(query) {
+        if overlay == nil, !request.includesPropertyValues || persistentStoreCoordinator?.readsRowsOnDemand(query) == true,
+            let references = try parentSource.references(query)
+        {
             return references.map(object(for:))
         }
         var collector = FetchCollector(context: self, refreshes: request.shouldRefreshRefetchedObjects, changeCount: changeCount)

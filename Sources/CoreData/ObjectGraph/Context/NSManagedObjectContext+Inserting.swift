@@ -118,7 +118,7 @@ extension NSManagedObjectContext {
             "assign(_:to:) takes a store of the context's own coordinator."
         )
         precondition(
-            store.holds(object.scope.entity),
+            persistentStoreCoordinator?.store(numbered: store.number)?.holds(object.scope.entity) == true,
             """
             Can't assign an object to a store that does not contain the object's entity: the store's configuration \
             "\(store.configurationName)" has no \(object.scope.entity.name ?? "?").

@@ -23,11 +23,24 @@ final class ConnectionPool: @unchecked Sendable {
     private let idle: Lock<Idle>
     // Used in turns to write only.
     private var writer: Connection?
+    /// Whether the connections are this pool's to close.
+    private let ownsConnections: Bool
 
     init(lock: StoreLock, locksReaders: Bool, open: @escaping Open) {
         self.lock = lock
         self.locksReaders = locksReaders
         idle = Lock(Idle(open: open))
+        ownsConnections = true
+    }
+
+    /// A pool that reads through somebody else's connection, in a transaction that is under way: on that thread, and not beyond it.
+    init(borrowing connection: Connection) {
+        lock = StoreLock(.memory(name: ""))
+        locksReaders = false
+        // Sendable by the contract above.
+        nonisolated(unsafe) let connection = connection
+        idle = Lock(Idle(open: { _ in connection }))
+        ownsConnections = false
     }
 
     // The connection that can remove the log closes last. Nobody else has the pool any more, so nobody's turn is waited for.
@@ -57,11 +70,11 @@ final class ConnectionPool: @unchecked Sendable {
 
     private func putBack(_ connection: Connection) {
         let isKept = idle.withLock { idle in
-            guard idle.open != nil, idle.readers.count < Self.idleLimit else { return false }
+            guard ownsConnections, idle.open != nil, idle.readers.count < Self.idleLimit else { return false }
             idle.readers.append(connection)
             return true
         }
-        if !isKept { connection.close() }
+        if !isKept, ownsConnections { connection.close() }
     }
 
     /// Runs `body` with the connection that writes. Waits for everybody in the process who came earlier.
@@ -89,7 +102,7 @@ final class ConnectionPool: @unchecked Sendable {
             defer { idle = Idle(readers: [], open: nil) }
             return idle.readers
         }
-        readers.forEach { $0.close() }
+        if ownsConnections { readers.forEach { $0.close() } }
     }
 
     /// Hands over a connection that is open already.

@@ -10,6 +10,14 @@ extension SQLiteStore: RowStore {
 
     var location: StoreLocation { .database(lock.identity) }
 
+    func rows(for references: [RowReference], root: NSEntityDescription) throws -> [Int64: Row] {
+        try rows(for: references.map(\.key), root: root)
+    }
+
+    func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow] {
+        try relatedRows(relationship, owners: owners.map(\.key))
+    }
+
     func cachedRow(root: Int, key: Int64) -> Row? { cache.row(root: root, key: key) }
 
     func forgetRow(root: Int, key: Int64) { cache.forget(root: root, key: key) }
@@ -32,7 +40,7 @@ extension SQLiteStore: RowStore {
     var hasUnwrittenMetadata: Bool { changedMetadata != nil }
 
     func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt {
-        let run: SaveRun = try write(changes, next)
+        let run = try write(changes) { _ in try next() }
         return StoreReceipt(insertedKeys: run.insertedKeys, publish: run.publish)
     }
 

@@ -3,12 +3,12 @@ import Foundation
 import SQLiteDriver
 
 extension SQLiteStore {
-    /// Writes changes in one transaction. `next` runs before the commit: where it throws, nothing is written here either.
+    /// Writes changes in one transaction. `next` runs before the commit, with what was written: where it throws, nothing is written here either.
     ///
     /// The caller calls `publish()` of the run that is returned.
     ///
     /// - Throws: `SaveConflicts` or a `CocoaError`; the file is as it was then.
-    func write(_ changes: StoreChanges, _ next: () throws -> Void) throws -> SaveRun {
+    func write(_ changes: StoreChanges, _ next: (SaveRun) throws -> Void) throws -> SaveRun {
         do {
             return try pool.write { connection in
                 do { return try write(changes, connection, next) } catch let conflicts as SaveConflicts {
@@ -27,7 +27,7 @@ extension SQLiteStore {
 
     /// Where rows break a unique index, it is found out which. Where the rows of the save were only in each other's way, since one takes a value
     /// that another gives up, their values are taken away before the new ones are written.
-    private func write(_ changes: StoreChanges, _ connection: Connection, _ next: () throws -> Void) throws -> SaveRun {
+    private func write(_ changes: StoreChanges, _ connection: Connection, _ next: (SaveRun) throws -> Void) throws -> SaveRun {
         for attempt in 0..<Self.maximumAttempts {
             do {
                 return try write(SaveRun(self, changes, connection, freesValues: attempt > 0), connection, next)
@@ -43,12 +43,12 @@ extension SQLiteStore {
     /// Another process may write between two attempts.
     private static let maximumAttempts = 3
 
-    private func write(_ run: SaveRun, _ connection: Connection, _ next: () throws -> Void) throws -> SaveRun {
+    private func write(_ run: SaveRun, _ connection: Connection, _ next: (SaveRun) throws -> Void) throws -> SaveRun {
         do {
             try connection.transaction(.immediate) {
                 try run.write()
                 try requireFile()
-                try next()
+                try next(run)
             }
         } catch {
             run.revertPositions()
@@ -71,7 +71,9 @@ extension SQLiteStore {
             )
         }
         // Keys of objects are positive, whatever a file says.
-        let (last, isBeyond) = max(highest, 0).addingReportingOverflow(Int64(count))
+        let used = max(highest, 0)
+        let floor = references.map { $0.reserve(count, after: used, root: schema.entity(numbered: root)?.description.name ?? "") } ?? used
+        let (last, isBeyond) = floor.addingReportingOverflow(Int64(count))
         guard !isBeyond else {
             throw CocoaError.coreData(
                 .persistentStoreSave,

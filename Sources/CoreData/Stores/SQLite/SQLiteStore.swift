@@ -22,7 +22,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     /// The version of the tables that was found to be of a known model.
     let tablesVersion = Atomic<Int64>(-1)
     private let kind: String
-    private let state: Lock<MetadataState>
+    let state: Lock<MetadataState>
 
     struct MetadataState {
         var metadata: StoreMetadata
@@ -47,9 +47,13 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         cache = RowCache(entityCount: model.entitiesInIndexOrder.count)
         state = Lock(MetadataState(metadata: opened.metadata))
         openedVersionHashes = opened.metadata.versionHashes
-        super.init(configurationName: configurationName, url: url, options: options)
+        super.init(persistentStoreCoordinator: nil, configurationName: configurationName, at: url, options: options)
         identifier = opened.metadata.uuid
         if opened.isReadOnly { isReadOnly = true }
+    }
+
+    required convenience init(_ construction: StoreConstruction) {
+        misuse("Stores in SQLite databases are opened by their coordinator: addPersistentStore(ofType:configurationName:at:options:).")
     }
 
     // Batches that the cache keeps for a while are listed in it, and keep it in turn.
@@ -79,7 +83,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         changesByOthers.forget()
     }
 
-    var explicitConfiguration: String? { configurationName == Self.defaultConfigurationName ? nil : configurationName }
+    var explicitConfiguration: String? { explicitConfigurationName }
 
     /// The identifier that the database has.
     var uuid: String { state.withLock { $0.metadata.uuid } }
@@ -98,7 +102,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     /// Sees whether what is written is found by others: the file that is open is the one at its place.
     func requireFile() throws { if let url { try lock.identity.requireFile(at: url) } }
 
-    override func holds(_ entity: NSEntityDescription) -> Bool { schema.entityIfStored(entity) != nil }
+    func holds(_ entity: NSEntityDescription) -> Bool { schema.entityIfStored(entity) != nil }
 
     func close() {
         pool.close()

@@ -7,7 +7,7 @@ import SQLiteDriver
 final class SaveRun {
     let store: SQLiteStore
     let changes: StoreChanges
-    private let connection: Connection
+    let connection: Connection
     private(set) var keys = ReservedKeys()
     /// For each group, in order: the versions of its updated rows, 0 where only the store knows it.
     private(set) var updatedVersions: [ContiguousArray<Int32>] = []

@@ -1,0 +1,9 @@
+extension NSPersistentStoreCoordinator {
+    /// Whether a store that a query asks would have to be asked for each row of it.
+    func readsRowsOnDemand(_ query: FetchQuery) -> Bool {
+        let onDemand = stores.withLock { $0.all.filter { $0.capabilities.contains(.rowsOnDemand) } }
+        guard !onDemand.isEmpty else { return false }
+        let entities = [query.entity] + (query.includesSubentities ? query.entity.allSubentities : [])
+        return onDemand.contains { store in query.stores?.contains(store.number) ?? true && entities.contains(where: store.holds) }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+
+/// What is in the file of a document store, as a property list.
+struct Document {
+    static let versionKey = "CoreDataDocument"
+    private static let version = 1
+
+    var metadata: [String: Any]
+    /// The last number that was given to an object, by root entity.
+    let lastNumbers: [String: Int64]
+    /// The objects of each entity, by its name.
+    private(set) var objects: [String: [[String: Any]]] = [:]
+
+    init(metadata: [String: Any], lastNumbers: [String: Int64]) { (self.metadata, self.lastNumbers) = (metadata, lastNumbers) }
+
+    /// - Throws: `CocoaError` 259 for a file of something else, or of a later version; an error of reading it.
+    init(contentsOf url: URL) throws {
+        let data = try Data(contentsOf: url)
+        guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+            let version = list[Self.versionKey] as? Int, let metadata = list["metadata"] as? [String: Any],
+            let objects = list["objects"] as? [String: [[String: Any]]]
+        else { throw Self.corrupt(url, "is not a document of this library") }
+        guard version == Self.version else { throw Self.corrupt(url, "was written by a later version of this library (format \(version))") }
+        self.metadata = metadata
+        self.objects = objects
+        lastNumbers = (list["lastNumbers"] as? [String: NSNumber] ?? [:]).mapValues(\.int64Value)
+    }
+
+    static func corrupt(_ url: URL?, _ what: String) -> CocoaError {
+        .coreData(.fileReadCorruptFile, "\(url?.path ?? "The file") \(what).", userInfo: url.map { [NSFilePathErrorKey: $0.path] } ?? [:])
+    }
+
+    func data(_ format: PropertyListSerialization.PropertyListFormat) throws -> Data {
+        let list: [String: Any] = [
+            Self.versionKey: Self.version, "metadata": metadata, "lastNumbers": lastNumbers, "objects": objects,
+        ]
+        guard PropertyListSerialization.propertyList(metadata, isValidFor: format) else {
+            throw CocoaError.coreData(
+                .persistentStoreOperation,
+                "The metadata of the store has a value that no property list can hold: use texts, numbers, dates, data."
+            )
+        }
+        return try PropertyListSerialization.data(fromPropertyList: list, format: format, options: 0)
+    }
+
+    mutating func add(_ node: NSAtomicStoreCacheNode, _ number: Int64, of store: DocumentStore) throws {
+        let shape = node.entity.shape
+        var object: [String: Any] = ["id": number]
+        var values: [String: Any] = [:]
+        for case let attribute? in shape.attributes {
+            guard let value = node.attributeValue(attribute.name) else { continue }
+            values[attribute.name] = DocumentValue.encoded(SlotValue(value, for: attribute))
+        }
+        if !values.isEmpty { object["values"] = values }
+        var ends: [String: [Int64]] = [:]
+        for property in node.entity.properties {
+            guard let relationship = property as? NSRelationshipDescription, !relationship.isTransient,
+                let ids = node.related(relationship.name), !ids.isEmpty
+            else { continue }
+            let numbers = ids.map(store.number)
+            ends[relationship.name] = relationship.isOrdered ? numbers : numbers.sorted()
+        }
+        if !ends.isEmpty { object["relationships"] = ends }
+        objects[node.entity.name ?? "", default: []].append(object)
+    }
+}
+
+/// Attribute values in a property list: as they are where the list has a form that loses nothing, else as text.
+enum DocumentValue {
+    static func encoded(_ value: SlotValue) -> Any? {
+        switch value {
+        case .null, .reference: nil
+        case .integer(let number): number
+        case .boolean(let flag): flag
+        case .float(let number): number.description
+        case .double(let number): number.description
+        case .date(let date): date.timeIntervalSinceReferenceDate.description
+        case .uuid(let uuid): uuid.uuidString
+        case .decimal(let number): number.description
+        // NB: XML has no form for most control characters, and reads a carriage return as a line feed.
+        case .string(let text): text.unicodeScalars.contains(where: isUnsafe) ? Data(text.utf8) : text
+        case .binary(let data): data
+        }
+    }
+
+    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 && scalar != "\n" && scalar != "\t" || scalar.value & 0xfffe == 0xfffe
+    }
+
+    /// Nil for what is no value of such an attribute.
+    static func decoded(_ value: Any, for attribute: NSAttributeDescription) -> SlotValue? {
+        switch attribute.attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: (value as? NSNumber).map { .integer($0.int64Value) }
+        case .booleanAttributeType: (value as? NSNumber).map { .boolean($0.boolValue) }
+        case .floatAttributeType: (value as? String).flatMap(Float.init).map { .float($0) }
+        case .doubleAttributeType: (value as? String).flatMap(Double.init).map { .double($0) }
+        case .dateAttributeType: (value as? String).flatMap(Double.init).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+        case .UUIDAttributeType: (value as? String).flatMap(UUID.init).map { .uuid($0) }
+        case .decimalAttributeType: (value as? String).flatMap { Decimal(string: $0) }.map { .decimal($0) }
+        case .stringAttributeType, .URIAttributeType: text(value).map { .string($0) }
+        case .binaryDataAttributeType, .transformableAttributeType: (value as? Data).map { .binary($0) }
+        default: nil
+        }
+    }
+
+    private static func text(_ value: Any) -> String? {
+        value as? String ?? (value as? Data).map { String(decoding: $0, as: UTF8.self) }
+    }
+}

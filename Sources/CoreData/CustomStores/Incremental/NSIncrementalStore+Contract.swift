@@ -1,0 +1,102 @@
+import Foundation
+
+extension NSIncrementalStore: RowStore, ClassStore {
+    package var capabilities: StoreCapabilities { [.ownReferences, .rowsOnDemand, .durable] }
+
+    package var location: StoreLocation { .foreign(url?.absoluteString ?? "") }
+
+    func begin(_ model: NSManagedObjectModel) throws {
+        rowsAtHand.withLock { $0 = RowCache(entityCount: model.entitiesInIndexOrder.count) }
+    }
+
+    package func close() {
+        let cache = rowsAtHand.withLock { cache in
+            defer { cache = nil }
+            return cache
+        }
+        cache?.forgetAll()
+    }
+
+    package func holds(_ entity: NSEntityDescription) -> Bool {
+        guard let model = persistentStoreCoordinator?.managedObjectModel, !entity.isAbstract else { return false }
+        return model.entities(forConfigurationName: explicitConfigurationName)?.contains { $0.name == entity.name } ?? false
+    }
+
+    private func reading() throws -> NodeReading {
+        guard let coordinator = persistentStoreCoordinator, let cache = rowsAtHand.withLock({ $0 }) else { throw closed }
+        return NodeReading(self, coordinator, cache)
+    }
+
+    private var closed: CocoaError {
+        .removedStore("The store was removed from its coordinator; its objects cannot be read or saved any more.")
+    }
+
+    package func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? {
+        let reading = try reading()
+        for reference in try reading.references(query) { if let run = try reading.run(of: reference) { try body(run) } }
+        return nil
+    }
+
+    package func references(_ query: FetchQuery) throws -> [RowReference]? { try reading().references(query) }
+    package func count(_ query: FetchQuery) throws -> Int? { try reading().count(query) }
+    package func cachedRow(root: Int, key: Int64) -> Row? { rowsAtHand.withLock { $0 }?.row(root: root, key: key) }
+    package func row(for reference: RowReference) throws -> Row? { try reading().row(for: reference) }
+
+    package func rows(for references: [RowReference], root: NSEntityDescription) throws -> [Int64: Row] {
+        let reading = try reading()
+        var rows: [Int64: Row] = [:]
+        for reference in references { rows[reference.key] = try reading.row(for: reference) }
+        return rows
+    }
+
+    package func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow] {
+        let reading = try reading()
+        return try owners.flatMap { try reading.relatedRows(relationship, of: $0) }
+    }
+
+    package func forgetRow(root: Int, key: Int64) { rowsAtHand.withLock { $0 }?.forget(root: root, key: key) }
+
+    package func key(named text: String, of entity: NSEntityDescription) -> Int64? { referenceKey(named: text, of: entity) }
+
+    package func reserveKeys(for rows: [Row], of entity: NSEntityDescription) throws -> [Int64] {
+        guard let coordinator = persistentStoreCoordinator else { throw closed }
+        let staged = StagedObjects(coordinator)
+        let keys = rows.map { _ in staged.context.identityMap.nextTemporaryKey() }
+        return try permanentKeys(for: staged.objects(rows, keys, of: entity, store: number).made)
+    }
+
+    /// Asks the class for IDs.
+    func permanentKeys(for objects: [NSManagedObject]) throws -> [Int64] {
+        guard !objects.isEmpty else { return [] }
+        let ids = try obtainPermanentIDs(for: objects)
+        let method = "obtainPermanentIDs(for:)"
+        guard ids.count == objects.count else {
+            throw broken(method, "has returned \(ids.count) IDs for \(objects.count) objects", .persistentStoreSave)
+        }
+        for (id, object) in zip(ids, objects) where !isOwn(id) || id.entity.name != object.entity.name {
+            throw broken(method, "has returned \(id) for an object of entity \(object.entity.name ?? "?")", .persistentStoreSave)
+        }
+        guard Set(ids).count == ids.count else { throw broken(method, "has returned the same ID for two objects", .persistentStoreSave) }
+        return ids.map(\.identity.key)
+    }
+
+    /// Whether an ID is of an object of this store.
+    func isOwn(_ id: NSManagedObjectID) -> Bool { id.identity.key > 0 && id.identity.space.home?.identifier == identifier }
+
+    package var hasUnwrittenMetadata: Bool { hasNewMetadata }
+
+    /// Everything else of the coordinator's save has been written when the class is asked: it cannot take back what it has done.
+    package func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt {
+        guard let coordinator = persistentStoreCoordinator, let cache = rowsAtHand.withLock({ $0 }) else { throw closed }
+        let edits = metadataEdits
+        let save = ObjectSave(self, coordinator, changes, cache)
+        try save.prepare()
+        try next()
+        try save.execute()
+        let number = saves.next()
+        return StoreReceipt(insertedKeys: save.insertedKeys) { [self] in
+            saves.publish(number) { save.publish(isOvertaken: $0) }
+            didWriteMetadata(edits)
+        }
+    }
+}

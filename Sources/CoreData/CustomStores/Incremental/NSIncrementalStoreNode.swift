@@ -1,0 +1,24 @@
+import Foundation
+
+/// The values of one object as an incremental store has them, with their version.
+open class NSIncrementalStoreNode: NSObject {
+    public let objectID: NSManagedObjectID
+    /// Which version of the object the values are. It must grow with each change that the framework is to notice.
+    public private(set) var version: UInt64
+    private(set) final var values: [String: Any]
+
+    /// - Parameter values: by name: those of attributes as objects have them; of to-one relationships the ID, or `NSNull` where there is none. A
+    ///   to-one that is missing is asked for with `newValue(forRelationship:forObjectWith:with:)`; an attribute that is missing is nil.
+    public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
+        (self.objectID, self.values, self.version) = (objectID, values, version)
+        super.init()
+    }
+
+    /// Replaces all values.
+    open func update(withValues values: [String: Any], version: UInt64) { (self.values, self.version) = (values, version) }
+
+    /// The value of a property; nil where the node has none.
+    open func value(for property: NSPropertyDescription) -> Any? { values[property.name] }
+
+    open override var description: String { "<\(type(of: self)) \(objectID.uriRepresentation().absoluteString), version \(version)>" }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Predicates
+
+/// Fetches and counts.
+extension NodeReading {
+    func references(_ query: FetchQuery) throws -> [RowReference] {
+        let excluded = Set(query.excludedKeys(in: store.number))
+        let request = request(query, excluded.count)
+        let context = StagedObjects(coordinator).context
+        let answer = try store.execute(request, with: context)
+        guard let results = answer as? [Any] else {
+            throw broken("execute(_:with:)", "has returned \(type(of: answer)) for a fetch, not an array")
+        }
+        guard request.fetchLimit == 0 || results.count <= request.fetchLimit else {
+            throw broken("execute(_:with:)", "has returned \(results.count) objects for a fetch that is limited to \(request.fetchLimit)")
+        }
+        let references = try results.map { try reference(of: $0, query) }
+        return excluded.isEmpty ? references : window(references.filter { !excluded.contains($0.key) }, query)
+    }
+
+    private func request(_ query: FetchQuery, _ excluded: Int) -> NSFetchRequest<any NSFetchRequestResult> {
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        request.entity = query.entity
+        request.predicate = query.predicate?.predicate
+        request.sortDescriptors = query.sortDescriptors.isEmpty ? nil : query.sortDescriptors
+        request.includesSubentities = query.includesSubentities
+        request.affectedStores = [store]
+        (request.fetchLimit, request.fetchOffset) = (query.limit, query.offset)
+        if excluded > 0 {
+            // What does not count is only known afterwards.
+            (request.fetchLimit, request.fetchOffset) = (query.limit == 0 ? 0 : query.rowsUpToLimit + excluded, 0)
+        }
+        return request
+    }
+
+    private func window(_ references: [RowReference], _ query: FetchQuery) -> [RowReference] {
+        let rest = references.dropFirst(query.offset)
+        return Array(query.limit > 0 ? rest.prefix(query.limit) : rest)
+    }
+
+    private func reference(of result: Any, _ query: FetchQuery) throws -> RowReference {
+        guard let id = (result as? NSManagedObject)?.objectID ?? result as? NSManagedObjectID else {
+            throw broken("execute(_:with:)", "has returned \(result) among the objects of a fetch")
+        }
+        let reference = try own(id, "execute(_:with:)")
+        guard entity(reference).isKindOf(entity: query.entity) else {
+            throw broken("execute(_:with:)", "has returned \(id) for a fetch of \(query.entity.name ?? "?")")
+        }
+        return reference
+    }
+
+    /// - Throws: where an ID is not of the store.
+    func own(_ id: NSManagedObjectID, _ method: String) throws -> RowReference {
+        guard store.isOwn(id), let entity = coordinator.managedObjectModel.entitiesByName[id.entity.name ?? ""] else {
+            throw broken(method, "has returned \(id), which is the ID of no object of this store")
+        }
+        return RowReference(key: id.identity.key, entity: Int32(entity.index), store: store.number)
+    }
+
+    func count(_ query: FetchQuery) throws -> Int {
+        guard query.excludedKeys(in: store.number).isEmpty else { return try references(query).count }
+        let request = request(query, 0)
+        request.resultType = .countResultType
+        let answer = try store.execute(request, with: StagedObjects(coordinator).context)
+        guard let count = ((answer as? [Any])?.first ?? answer) as? NSNumber ?? (answer as? Int).map({ NSNumber(value: $0) }),
+            count.intValue >= 0
+        else {
+            throw broken("execute(_:with:)", "has returned \(answer) for a count")
+        }
+        return count.intValue
+    }
+}
+
+extension PredicateTree {
+    /// The tree as a predicate that can be evaluated, printed or translated.
+    var predicate: NSPredicate {
+        switch self {
+        case .constant(let value): NSPredicate(value: value)
+        case .and(let parts): NSCompoundPredicate(andPredicateWithSubpredicates: parts.map(\.predicate))
+        case .or(let parts): NSCompoundPredicate(orPredicateWithSubpredicates: parts.map(\.predicate))
+        case .not(let part): NSCompoundPredicate(notPredicateWithSubpredicate: part.predicate)
+        case .comparison(let comparison): comparison
+        case .opaque(let predicate): predicate
+        }
+    }
+}

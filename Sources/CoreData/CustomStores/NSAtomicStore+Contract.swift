@@ -1,0 +1,96 @@
+import Foundation
+
+extension NSAtomicStore: RowStore, ClassStore {
+    package var capabilities: StoreCapabilities { [.constraints, .order, .ownReferences, .durable] }
+
+    package var location: StoreLocation { .document(url?.resolvingSymlinksInPath().absoluteString ?? "") }
+
+    func begin(_ model: NSManagedObjectModel) throws {
+        let mirror = try StoreMirror(self, model: model)
+        self.mirror.withLock { $0 = mirror }
+        try load()
+        var nodes = NodeImport(self, model)
+        try mirror.fill(nodes.all())
+    }
+
+    package func close() {
+        mirror.withLock { mirror in
+            mirror?.rows.close()
+            mirror = nil
+        }
+        nodes.removeAll()
+    }
+
+    private func opened() throws -> StoreMirror {
+        if let mirror = mirror.withLock({ $0 }) { return mirror }
+        throw closed
+    }
+
+    private var closed: CocoaError {
+        .removedStore("The store was removed from its coordinator; its objects cannot be read or saved any more.")
+    }
+
+    package func holds(_ entity: NSEntityDescription) -> Bool { mirror.withLock { $0 }?.rows.holds(entity) ?? false }
+
+    package func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? {
+        try opened().rows.fetch(query, body)
+    }
+    package func references(_ query: FetchQuery) throws -> [RowReference]? { try opened().rows.references(query) }
+    package func count(_ query: FetchQuery) throws -> Int? { try opened().rows.count(query) }
+    package func cachedRow(root: Int, key: Int64) -> Row? { mirror.withLock { $0 }?.rows.cachedRow(root: root, key: key) }
+    package func row(for reference: RowReference) throws -> Row? { try opened().rows.row(for: reference) }
+    package func rows(for references: [RowReference], root: NSEntityDescription) throws -> [Int64: Row] {
+        try opened().rows.rows(for: references, root: root)
+    }
+    package func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow] {
+        try opened().rows.relatedRows(relationship, owners: owners)
+    }
+    package func forgetRow(root: Int, key: Int64) { mirror.withLock { $0 }?.rows.forgetRow(root: root, key: key) }
+    package func key(named text: String, of entity: NSEntityDescription) -> Int64? { referenceKey(named: text, of: entity) }
+
+    package func reserveKeys(for rows: [Row], of entity: NSEntityDescription) throws -> [Int64] {
+        guard let coordinator = persistentStoreCoordinator else { return [] }
+        let keys = try opened().reserveKeys(rows.count, for: entity)
+        let objects = StagedObjects(coordinator).objects(rows, keys, of: entity, store: number)
+        for (key, object) in zip(keys, objects.made) { try bindReference(of: object, key) }
+        return keys
+    }
+
+    package var hasUnwrittenMetadata: Bool { hasNewMetadata }
+
+    /// The nodes follow the changes, then `save()` writes them; `next` runs after that, since it is what can be taken back.
+    package func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt {
+        let edits = metadataEdits
+        guard let model = persistentStoreCoordinator?.managedObjectModel else { throw closed }
+        let receipt = try opened().save(changes) { staged in
+            let update = NodeUpdate(self, changes, staged, model)
+            try update.run { try next() }
+        }
+        return StoreReceipt(insertedKeys: receipt.insertedKeys) { [self] in
+            receipt.publish()
+            didWriteMetadata(edits)
+        }
+    }
+
+    /// Asks the class what identifies a new object.
+    func bindReference(of object: NSManagedObject, _ key: Int64) throws {
+        let root = object.entity.rootEntity.name ?? ""
+        guard let references, references.reference(of: key, root: root) == nil else { return }
+        let given = newReferenceObject(for: object)
+        guard let reference = ReferenceObject(given) else {
+            throw broken(
+                "newReferenceObject(for:)",
+                "has returned \(given), which is neither a text nor a whole number",
+                .persistentStoreSave
+            )
+        }
+        guard references.known(reference, root: root).map({ !hasNode($0, object.entity) }) ?? true else {
+            throw broken("newReferenceObject(for:)", "has returned \(reference.name), which another object has", .persistentStoreSave)
+        }
+        references.bind(key, to: reference, root: root)
+    }
+
+    private func hasNode(_ key: Int64, _ entity: NSEntityDescription) -> Bool {
+        persistentStoreCoordinator.map { nodes[$0.id(of: key, entity.rootEntity, in: self).identity] != nil } ?? false
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// IDs of stores that say themselves what identifies an object.
+extension NSPersistentStore {
+    final func makeID(for entity: NSEntityDescription, _ data: Any, _ method: StaticString = #function) -> NSManagedObjectID {
+        guard let reference = ReferenceObject(data) else {
+            misuse("\(Self.self).\(method) takes a text or a whole number as the reference object, not \(data).")
+        }
+        guard let coordinator = persistentStoreCoordinator, let references, number > 0 else {
+            misuse("\(Self.self).\(method): IDs can be made once the store is added, and in load().")
+        }
+        guard let own = coordinator.managedObjectModel.entitiesByName[entity.name ?? ""] else {
+            misuse("\(Self.self).\(method): the model of the store's coordinator has no entity \(entity.name ?? "?").")
+        }
+        return coordinator.id(of: references.key(of: reference, root: own.rootEntity.name ?? ""), own, in: self)
+    }
+
+    final func referenceValue(of objectID: NSManagedObjectID, _ method: StaticString = #function) -> Any {
+        let identity = objectID.identity
+        guard identity.space.home?.identifier == identifier,
+            let reference = references?.reference(of: identity.key, root: identity.space.rootName)
+        else {
+            misuse("\(Self.self).\(method): \(objectID.uriRepresentation().absoluteString) is not the ID of an object of the store.")
+        }
+        return reference.value
+    }
+
+    /// The key of the last part of a URI.
+    final func referenceKey(named text: String, of entity: NSEntityDescription) -> Int64? {
+        guard text.hasPrefix("p"), text.utf8.count > 1 else { return nil }
+        return references?.key(named: String(text.dropFirst()), root: entity.rootEntity.name ?? "")
+    }
+
+    /// An error for what a store's class does that it must not.
+    final func broken(_ method: String, _ what: String, _ code: CocoaError.Code = .persistentStoreOperation) -> CocoaError {
+        .coreData(code, "\(Self.self).\(method) \(what).", userInfo: [NSAffectedStoresErrorKey: [self]])
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    final func id(of key: Int64, _ entity: NSEntityDescription, in store: NSPersistentStore) -> NSManagedObjectID {
+        let reference = RowReference(key: key, entity: Int32(entity.index), store: store.number)
+        return NSManagedObjectID(RowIdentity(reference, in: ids(of: entity, inStoreNumbered: store.number)))
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+
+/// A type of stores that a class stands for: one of a program, or of ours that is written the same way.
+struct StoreClass: StoreKind {
+    let storeClass: NSPersistentStore.Type
+
+    var registeredClass: AnyClass? { storeClass }
+
+    func open(_ opening: StoreOpening) throws -> any RowStore {
+        guard let coordinator = opening.coordinator as? NSPersistentStoreCoordinator else {
+            misuse("unreachable: a coordinator opens stores")
+        }
+        guard let url = opening.url else {
+            throw CocoaError.coreData(.persistentStoreOpen, "A store of type \(opening.type) needs a URL.")
+        }
+        try opening.checkModel()
+        try opening.requireUnused(nil, url)
+        let made = storeClass.init(
+            StoreConstruction(
+                coordinator: coordinator,
+                configurationName: opening.configurationName,
+                url: url,
+                options: opening.options
+            )
+        )
+        guard let store = made as? any RowStore & ClassStore else {
+            throw CocoaError.coreData(
+                .persistentStoreInvalidType,
+                "\(storeClass) is registered for \(opening.type), but is neither an NSAtomicStore nor an NSIncrementalStore."
+            )
+        }
+        try opening.requireUnused(store.location, nil)
+        try store.loadMetadata()
+        try requireMetadata(of: store, opening)
+        do {
+            try coordinator.identify(store)
+            try store.begin(opening.model)
+        } catch {
+            store.home?.store = nil
+            store.close()
+            throw error
+        }
+        return store
+    }
+
+    /// - Throws: `CocoaError` 134080 for metadata that lack what every store says, 134010 for another type, 134100 for those of another model.
+    private func requireMetadata(of store: any RowStore, _ opening: StoreOpening) throws {
+        guard let metadata = store.metadata, let uuid = metadata[NSStoreUUIDKey] as? String, !uuid.isEmpty else {
+            throw broken("loadMetadata() has not set \(NSStoreUUIDKey) in the metadata")
+        }
+        guard let type = metadata[NSStoreTypeKey] as? String else {
+            throw broken("loadMetadata() has not set \(NSStoreTypeKey) in the metadata")
+        }
+        guard type == opening.type else {
+            throw CocoaError.coreData(
+                .persistentStoreTypeMismatch,
+                "\(storeClass).loadMetadata() says that the store is of type \(type), and it is added as one of type \(opening.type)."
+            )
+        }
+        let ignoresVersions = DatabaseOptions.flag(opening.options?[NSIgnorePersistentStoreVersioningOption])
+        if metadata[NSStoreModelVersionHashesKey] != nil, !ignoresVersions,
+            !opening.model.isConfiguration(withName: opening.configurationName, compatibleWithStoreMetadata: metadata)
+        {
+            throw CocoaError.coreData(
+                .persistentStoreIncompatibleVersionHash,
+                "The model used to open the store at \(store.url?.path ?? "?") is not the one used to create it.",
+                userInfo: ["metadata": metadata, NSFilePathErrorKey: store.url?.path ?? ""]
+            )
+        }
+        store.identifier = uuid
+        store.references = .of(uuid)
+        store.didWriteMetadata(store.metadataEdits)
+    }
+
+    private func broken(_ what: String) -> CocoaError { .coreData(.persistentStoreOpen, "\(storeClass).\(what).") }
+
+    func destroy(at url: URL, options: [AnyHashable: Any]?, releasing release: () throws -> Void) throws {
+        guard url.isFileURL, FileManager.default.fileExists(atPath: url.path) else { return }
+        // What is no store of the class is not removed.
+        if !DatabaseOptions.flag(options?[NSPersistentStoreForceDestroyOption]) { _ = try storeClass.metadataForPersistentStore(with: url) }
+        try release()
+        try FileManager.default.removeItem(at: url)
+    }
+
+    func metadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any] {
+        try storeClass.metadataForPersistentStore(with: url)
+    }
+}
+
+/// A store that a class of its own stands for.
+protocol ClassStore: NSPersistentStore {
+    /// Gets ready for requests: metadata are known, and IDs can be made.
+    func begin(_ model: NSManagedObjectModel) throws
+}
+
+extension NSPersistentStoreCoordinator {
+    /// The store gets its number before it is added, so that it can make IDs.
+    fileprivate func identify(_ store: any RowStore) throws {
+        try stores.withLock { stores in
+            guard !stores.all.contains(where: { $0.identifier == store.identifier }) else { throw Self.addedAlready(store.url) }
+            stores.identify(store)
+        }
+    }
+
+    /// The classes of stores that were registered, by type: the class is the pointer of the value.
+    public class var registeredStoreTypes: [String: NSValue] {
+        StoreTypes.all.mapValues { kind in
+            // NB: Linux has no initialiser for a pointer, and no encoding of one: an unsigned number of the same size.
+            withUnsafeBytes(of: kind.registeredClass ?? NSPersistentStore.self) { bytes in
+                // A metatype is a pointer, which is never empty.
+                NSValue(bytes: bytes.baseAddress!, objCType: "Q")
+            }
+        }
+    }
+
+    /// Makes a subclass of `NSAtomicStore` or `NSIncrementalStore` the class of a type of stores; nil takes the registration back.
+    ///
+    /// Stores that are open stay as they are. The types that come with the library cannot be replaced. A type that gets a second class is
+    /// refused by `addPersistentStore` (134000) until both are taken back: nobody could say which is meant.
+    public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
+        guard let storeClass else { return StoreTypes.unregister(storeType) }
+        guard let known = storeClass as? NSPersistentStore.Type else {
+            misuse("registerStoreClass(_:forStoreType:) takes a subclass of NSAtomicStore or NSIncrementalStore, not \(storeClass).")
+        }
+        StoreTypes.register(StoreClass(storeClass: known), storeType)
+    }
+
+    /// As `registerStoreClass(_:forStoreType:)`.
+    public class func registerStoreClass(_ storeClass: AnyClass?, type: NSPersistentStore.StoreType) {
+        registerStoreClass(storeClass, forStoreType: type.rawValue)
+    }
+}

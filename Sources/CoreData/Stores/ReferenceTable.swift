@@ -1,0 +1,110 @@
+import Foundation
+
+/// What a program's own store says that identifies an object: a text or a number.
+enum ReferenceObject: Hashable, Sendable {
+    case text(String)
+    case number(Int64)
+
+    /// Nil for what is neither, and for fractions.
+    init?(_ value: Any) {
+        switch value {
+        case let text as String: self = .text(text)
+        case let number as NSNumber where number.doubleValue == Double(number.int64Value): self = .number(number.int64Value)
+        case let number as any BinaryInteger: self = .number(Int64(clamping: number))
+        default: return nil
+        }
+    }
+
+    /// As it is in the URI of an ID.
+    var name: String {
+        switch self {
+        case .text(let text): text
+        case .number(let number): String(number)
+        }
+    }
+
+    var value: Any {
+        switch self {
+        case .text(let text): text
+        case .number(let number): NSNumber(value: number)
+        }
+    }
+}
+
+/// The keys that stand for what a store says its objects are identified by: rows and references hold keys only.
+///
+/// One for a store's UUID, whichever coordinators of the process have the store: IDs are equal then. Keys are given in the order of asking and
+/// mean nothing outside the process.
+final class ReferenceTable: Sendable {
+    private struct Root {
+        var keys: [String: Int64] = [:]
+        var references: [Int64: ReferenceObject] = [:]
+        var last: Int64 = 0
+        /// What the store has used so far, for a name that comes from a URI.
+        var usesTexts = false
+    }
+    /// By the name of the root entity.
+    private let roots = Lock<[String: Root]>([:])
+
+    /// The key of a reference object below a root entity, an old one or a new one.
+    func key(of reference: ReferenceObject, root: String) -> Int64 {
+        roots.withLock { roots in
+            if case .text = reference { roots[root, default: Root()].usesTexts = true }
+            if let known = roots[root]?.keys[reference.name] { return known }
+            let key = (roots[root]?.last ?? 0) + 1
+            roots[root, default: Root()].last = key
+            Self.bind(key, reference, &roots[root, default: Root()])
+            return key
+        }
+    }
+
+    /// The key of the name that is in a URI.
+    func key(named name: String, root: String) -> Int64 {
+        let usesTexts = roots.withLock { $0[root]?.usesTexts ?? false }
+        let number = usesTexts ? nil : Int64(name).flatMap { String($0) == name ? ReferenceObject.number($0) : nil }
+        return key(of: number ?? .text(name), root: root)
+    }
+
+    /// The key that a reference object has already.
+    func known(_ reference: ReferenceObject, root: String) -> Int64? { roots.withLock { $0[root]?.keys[reference.name] } }
+
+    func reference(of key: Int64, root: String) -> ReferenceObject? { roots.withLock { $0[root]?.references[key] } }
+
+    /// Gives out so many keys that no reference object has yet, all greater than `floor`; the one before the first is returned.
+    func reserve(_ count: Int, after floor: Int64, root: String) -> Int64 {
+        roots.withLock { roots in
+            let last = max(floor, roots[root]?.last ?? 0)
+            roots[root, default: Root()].last = last + Int64(count)
+            return last
+        }
+    }
+
+    /// A key that was reserved stands for a reference object from now on, which may have had another one: an object that was deleted.
+    func bind(_ key: Int64, to reference: ReferenceObject, root: String) {
+        roots.withLock { Self.bind(key, reference, &$0[root, default: Root()]) }
+    }
+
+    private static func bind(_ key: Int64, _ reference: ReferenceObject, _ root: inout Root) {
+        root.keys[reference.name] = key
+        root.references[key] = reference
+        if case .text = reference { root.usesTexts = true }
+    }
+}
+
+extension ReferenceTable {
+    private struct Weak {
+        weak var table: ReferenceTable?
+    }
+    private static let known = Lock<[String: Weak]>([:])
+
+    /// The one for a store's UUID.
+    static func of(_ identifier: String) -> ReferenceTable {
+        known.withLock { known in
+            if let table = known[identifier]?.table { return table }
+            known = known.filter { $0.value.table != nil }
+            let table = ReferenceTable()
+            known[identifier] = Weak(table: table)
+            return table
+        }
+    }
+}

@@ -1,0 +1,380 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("Every kind of store")
+struct ContractTests {
+    // What a store keeps of text and numbers is found by others as it was.
+    @Test("keeps values of all types", arguments: ContractKind.allCases)
+    func values(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind)
+        let context = try home.open()
+        let texts = ["", " a b ", "ß→é\u{301} 🏳️‍🌈", "line\nbreak, \"quotes\"", "# no comment", "cr\r\nlf", "tab\tnul\u{1}", "<&>"]
+        let (uuid, date) = (UUID(), Date(timeIntervalSinceReferenceDate: 700_000_000.123_456))
+        for (index, text) in texts.enumerated() {
+            let book = Book(context: context)
+            (book.title, book.pages, book.price, book.published) = (text, Int32(index) - 3, 0.1 * Double(index), date)
+            (book.isLent, book.isbn, book.copies, book.weight) = (index % 2 == 0, uuid, Int64.max - Int64(index), 1.5)
+            book.cover = Data([0, 255, UInt8(index)])
+        }
+        let empty = Book(context: context)
+        empty.title = "empty"
+        try context.save()
+
+        let other = try home.reopened(context)
+        let books = try other.all(Book.self, "title != 'empty'", sortedBy: "pages")
+        #expect(books.map(\.title) == texts)
+        #expect(books.map(\.pages) == (-3..<5).map { $0 })
+        #expect(books.map(\.price) == texts.indices.map { 0.1 * Double($0) })
+        #expect(books.allSatisfy { $0.published == date && $0.isbn == uuid && $0.weight == 1.5 })
+        #expect(books.map(\.copies) == texts.indices.map { Int64.max - Int64($0) })
+        #expect(books.map(\.isLent) == texts.indices.map { $0 % 2 == 0 })
+        #expect(books.map(\.cover) == texts.indices.map { Data([0, 255, UInt8($0)]) })
+        let nothing = try #require(try other.all(Book.self, "title == 'empty'").first)
+        #expect(nothing.price == nil && nothing.published == nil && nothing.isbn == nil && nothing.cover == nil)
+    }
+
+    @Test("is among those that the contract is checked with")
+    func kinds() {
+        #expect(Set(StoreTypes.builtIn.keys).subtracting(ContractKind.allCases.map(\.type)) == [])
+    }
+
+    @Test("keeps relationships of all kinds", arguments: ContractKind.allCases)
+    func relationships(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind)
+        let context = try home.open()
+        let author = Author(context: context)
+        (author.name, author.penName) = ("Ann", "A.")
+        let boss = Person(context: context)
+        boss.name = "Bob"
+        author.boss = boss
+        author.desk = Desk(context: context)
+        author.desk?.room = "7"
+        for title in ["one", "two"] {
+            let book = Book(context: context)
+            (book.title, book.author) = (title, author)
+        }
+        try context.save()
+        // Some of it in a second save.
+        let tags = ["x", "y", "z"].map { label in
+            let tag = Tag(context: context)
+            tag.label = label
+            return tag
+        }
+        for book in author.books { book.tags = Set(tags.prefix(book.title == "one" ? 3 : 1)) }
+        try context.save()
+
+        let other = try home.reopened(context)
+        let found = try #require(try other.all(Author.self).first)
+        #expect(Set(found.books.map(\.title)) == ["one", "two"])
+        #expect(found.boss?.name == "Bob" && found.boss?.reports == [found] && found.desk?.room == "7")
+        #expect(found.desk?.owner === found)
+        #expect(try other.all(Person.self, sortedBy: "name").map(\.name) == ["Ann", "Bob"])
+        #expect(try other.all(Tag.self, sortedBy: "label").map { $0.books.count } == [2, 1, 1])
+        #expect(try other.all(Book.self, sortedBy: "title").map { $0.tags.count } == [3, 1])
+        #expect(found.books.allSatisfy { $0.author === found })
+    }
+
+    @Test("keeps the order of an ordered relationship", arguments: ContractKind.allCases)
+    func order(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind)
+        let context = try home.open()
+        try home.require(.order, "order", context)
+        let book = Book(context: context)
+        book.title = "B"
+        book.chapters = ["b", "a", "c"].map { heading in
+            let chapter = Chapter(context: context)
+            chapter.heading = heading
+            return chapter
+        }
+        try context.save()
+        book.chapters = [book.chapters[2], book.chapters[0], book.chapters[1]]
+        try context.save()
+
+        let other = try home.reopened(context)
+        let found = try #require(try other.all(Book.self).first)
+        #expect(found.chapters.map(\.heading) == ["c", "b", "a"])
+        // In a second save of what was read.
+        other.delete(found.chapters[0])
+        try other.save()
+        let third = try home.reopened(other)
+        #expect(try third.all(Book.self).map { $0.chapters.map(\.heading) } == [["b", "a"]])
+    }
+
+    @Test("follows delete rules", arguments: ContractKind.allCases)
+    func deleteRules(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind)
+        let context = try home.open()
+        let (author, tag, desk) = (Author(context: context), Tag(context: context), Desk(context: context))
+        let book = Book(context: context)
+        (book.title, book.author, book.tags) = ("B", author, [tag])
+        (desk.owner, author.name) = (author, "A")
+        try context.save()
+
+        context.delete(desk)
+        #expect(throws: CocoaError.self) { try context.save() }
+        context.rollback()
+        context.delete(author)
+        try context.save()
+
+        let other = try home.reopened(context)
+        #expect(try other.all(Author.self).isEmpty && other.all(Book.self).isEmpty)
+        #expect(try other.all(Tag.self).map(\.books) == [[]])
+        #expect(try other.all(Desk.self).map { $0.owner == nil } == [true])
+    }
+
+    @Test("finds conflicts between contexts", arguments: ContractKind.allCases)
+    func conflicts(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind)
+        let coordinator = try home.coordinator()
+        let (first, second) = (home.context(on: coordinator), home.context(on: coordinator))
+        let book = Book(context: first)
+        book.title = "old"
+        try first.save()
+        let same = try #require(try second.all(Book.self).first)
+        #expect(same.title == "old")
+        book.title = "first"
+        same.title = "second"
+        try first.save()
+        let error = #expect(throws: CocoaError.self) { try second.save() }
+        #expect(error?.code == .managedObjectMerge)
+        second.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try second.save()
+
+        let other = try home.reopened(first)
+        #expect(try other.all(Book.self).map(\.title) == ["second"])
+    }
+
+    @Test("merges what other contexts save", arguments: ContractKind.allCases)
+    func merging(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind)
+        let coordinator = try home.coordinator()
+        let (first, second) = (home.context(on: coordinator), home.context(on: coordinator))
+        let book = Book(context: first)
+        book.title = "old"
+        try first.save()
+        let same = try #require(try second.all(Book.self).first)
+        #expect(same.title == "old")
+        let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: first, queue: nil) { note in
+            second.mergeChanges(fromContextDidSave: note)
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        book.title = "new"
+        let author = Author(context: first)
+        (author.name, book.author) = ("A", author)
+        try first.save()
+
+        #expect(same.title == "new" && same.author?.name == "A")
+    }
+
+    @Test("answers predicates, orders, limits and counts, with unsaved changes as if they were saved", arguments: ContractKind.allCases)
+    func fetching(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind)
+        let context = try home.open()
+        for index in 0..<20 {
+            let book = Book(context: context)
+            (book.title, book.pages) = ("Title \(index % 5)", Int32(index))
+        }
+        try context.save()
+        context.reset()
+        func fetch(_ format: String, limit: Int = 0, offset: Int = 0) throws -> [Int32] {
+            let request = NSFetchRequest<Book>(entityName: "Book")
+            request.predicate = NSPredicate(format: format)
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: false), NSSortDescriptor(key: "pages", ascending: true)]
+            (request.fetchLimit, request.fetchOffset) = (limit, offset)
+            let found = try context.fetch(request).map(\.pages)
+            #expect(try context.count(for: request) == found.count)
+            return found
+        }
+        #expect(try fetch("pages >= 15") == [19, 18, 17, 16, 15])
+        #expect(try fetch("title CONTAINS[c] 'TITLE 3' AND pages < 10") == [3, 8])
+        #expect(try fetch("pages IN {1, 2, 3}", limit: 2) == [3, 2])
+        #expect(try fetch("TRUEPREDICATE", limit: 3, offset: 4) == [3, 8, 13])
+        let unsaved = Book(context: context)
+        (unsaved.title, unsaved.pages) = ("Title 9", 99)
+        for book in try context.all(Book.self, "pages == 19") { book.pages = -1 }
+        for book in try context.all(Book.self, "pages == 18") { context.delete(book) }
+        #expect(try fetch("pages >= 15") == [99, 17, 16, 15])
+        #expect(try fetch("TRUEPREDICATE", limit: 2) == [99, -1])
+        let ids = NSFetchRequest<NSManagedObjectID>(entityName: "Book")
+        ids.resultType = .managedObjectIDResultType
+        #expect(try context.fetch(ids).count == 20)
+        try context.save()
+        #expect(try fetch("pages >= 15") == [99, 17, 16, 15])
+    }
+
+    @Test("refuses what is not valid, and everything else with it", arguments: ContractKind.allCases)
+    func refusal(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind)
+        let context = try home.open()
+        let book = Book(context: context)
+        book.title = "kept"
+        try context.save()
+        book.title = "changed"
+        let invalid = Book(context: context)
+        #expect(throws: CocoaError.self) { try context.save() }
+        #expect(context.hasChanges && invalid.isInserted && book.title == "changed")
+        context.rollback()
+        #expect(book.title == "kept")
+        let other = try home.reopened(context)
+        #expect(try other.all(Book.self).map(\.title) == ["kept"])
+    }
+
+    @Test("fills faults, and says which objects are gone", arguments: ContractKind.allCases)
+    func faults(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind)
+        let coordinator = try home.coordinator()
+        let context = home.context(on: coordinator)
+        let book = Book(context: context)
+        book.title = "T"
+        try context.save()
+        context.refresh(book, mergeChanges: false)
+        #expect(book.isFault && book.title == "T" && !book.isFault)
+        let other = home.context(on: coordinator)
+        let same = other.object(with: book.objectID)
+        #expect((same as? Book)?.title == "T")
+        let id = book.objectID
+        context.delete(book)
+        try context.save()
+        let error = #expect(throws: CocoaError.self) { try home.context(on: coordinator).existingObject(with: id) }
+        #expect(error?.code == .managedObjectReferentialIntegrity)
+    }
+
+    @Test("gives IDs that outlast it, and before a save where they are asked for", arguments: ContractKind.allCases)
+    func identity(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind)
+        let context = try home.open()
+        let (book, early) = (Book(context: context), Book(context: context))
+        (book.title, early.title) = ("late", "early")
+        try context.obtainPermanentIDs(for: [early])
+        let uri = early.objectID.uriRepresentation()
+        #expect(!early.objectID.isTemporaryID && book.objectID.isTemporaryID)
+        try context.save()
+        #expect(!book.objectID.isTemporaryID && early.objectID.uriRepresentation() == uri && book.objectID != early.objectID)
+        let late = book.objectID.uriRepresentation()
+
+        let other = try home.reopened(context)
+        let coordinator = try #require(other.persistentStoreCoordinator)
+        let ids = try [uri, late].map { try #require(coordinator.managedObjectID(forURIRepresentation: $0)) }
+        #expect(try ids.map { try (other.existingObject(with: $0) as? Book)?.title } == ["early", "late"])
+        #expect(ids.map { $0.uriRepresentation() } == [uri, late])
+        #expect(ids[0] == early.objectID && ids[1] == book.objectID)
+    }
+
+    @Test("takes what children save", arguments: ContractKind.allCases)
+    func children(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind)
+        let parent = try home.open()
+        let child = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        child.parent = parent
+        let author = Author(context: child)
+        author.name = "A"
+        let book = Book(context: child)
+        (book.title, book.author) = ("B", author)
+        try child.save()
+        #expect(try parent.all(Book.self).map(\.title) == ["B"])
+        try parent.save()
+        book.title = "C"
+        try child.save()
+        try parent.save()
+        let other = try home.reopened(parent)
+        #expect(try other.all(Author.self).map { $0.books.map(\.title) } == [["C"]])
+    }
+
+    @Test("keeps unique values unique", arguments: ContractKind.allCases)
+    func constraints(_ kind: ContractKind) throws {
+        let model = LibraryModel.make()
+        model.entitiesByName["Tag"]?.uniquenessConstraints = [["label"]]
+        let home = try ContractHome(kind, model: model)
+        let context = try home.open()
+        try home.require(.constraints, "constraints", context)
+        for _ in 0..<2 {
+            let tag = Tag(context: context)
+            tag.label = "same"
+        }
+        let error = #expect(throws: CocoaError.self) { try context.save() }
+        #expect(error?.code == .managedObjectConstraintMerge)
+        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try context.save()
+        let other = try home.reopened(context)
+        #expect(try other.all(Tag.self).map(\.label) == ["same"])
+    }
+
+    @Test("is seen by several coordinators at a time", arguments: ContractKind.allCases)
+    func coordinators(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind)
+        let first = try home.open()
+        try home.require(.severalProcesses, "severalProcesses", first)
+        let second = try home.open()
+        let book = Book(context: first)
+        book.title = "T"
+        try first.save()
+        #expect(try second.all(Book.self).map(\.title) == ["T"])
+    }
+
+    @Test("keeps metadata", arguments: ContractKind.allCases.filter { $0 != .dictionary })
+    func metadata(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind)
+        let context = try home.open()
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        let store = coordinator.persistentStores[0]
+        let uuid = store.identifier
+        coordinator.setMetadata(["mine": "value"], for: store)
+        try context.save()
+        let other = try #require(try home.reopened(context).persistentStoreCoordinator)
+        let metadata = other.metadata(for: other.persistentStores[0])
+        #expect(metadata["mine"] as? String == "value")
+        #expect(metadata[NSStoreUUIDKey] as? String == uuid && metadata[NSStoreTypeKey] as? String == kind.type)
+        #expect(other.persistentStores[0].type == kind.type && other.persistentStores[0].identifier == uuid)
+    }
+
+    // * A store of the kind and one in SQLite are saved together, and the SQLite one refuses its part.
+    // => Neither has anything of it, and both can be saved afterwards.
+    @Test("saves nothing where another store of the coordinator refuses its part", arguments: ContractKind.allCases)
+    func severalStores(_ kind: ContractKind) throws {
+        let model = LibraryModel.make()
+        model.setEntities(
+            ["Book", "Chapter", "Tag", "Person", "Author", "Desk"].compactMap { model.entitiesByName[$0] },
+            forConfigurationName: "all"
+        )
+        model.entitiesByName["Tag"]?.uniquenessConstraints = [["label"]]
+        let home = try ContractHome(kind, model: model)
+        let coordinator = try home.coordinator()
+        let file = home.folder.file("Other.sqlite")
+        let other = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: "all", at: file)
+        let context = home.context(on: coordinator)
+        let book = Book(context: context)
+        book.title = "B"
+        context.assign(book, to: coordinator.persistentStores[0])
+        let tags = (0..<2).map { _ in
+            let tag = Tag(context: context)
+            tag.label = "same"
+            context.assign(tag, to: other)
+            return tag
+        }
+        #expect(throws: CocoaError.self) { try context.save() }
+        #expect(try home.context(on: coordinator).all(Book.self).isEmpty)
+        tags[1].label = "another"
+        try context.save()
+        let reader = home.context(on: coordinator)
+        #expect(try reader.all(Book.self).map(\.title) == ["B"])
+        #expect(try reader.all(Tag.self).count == 2)
+    }
+
+    @Test("holds ten thousand objects", arguments: ContractKind.allCases)
+    func many(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind)
+        let context = try home.open()
+        for index in 0..<10_000 {
+            let tag = Tag(context: context)
+            tag.label = "tag \(index)"
+        }
+        try context.save()
+        let other = try home.reopened(context)
+        #expect(try other.count(for: NSFetchRequest<Tag>(entityName: "Tag")) == 10_000)
+        let request = NSFetchRequest<Tag>(entityName: "Tag")
+        request.predicate = NSPredicate(format: "label ENDSWITH '99'")
+        #expect(try other.count(for: request) == 100)
+    }
+}

@@ -1,0 +1,132 @@
+import CoreData
+import Foundation
+
+/// An incremental store that keeps everything in this process, by URL: what a service on another machine would be.
+final class DictionaryStore: NSIncrementalStore {
+    static let storeType = "Dictionary"
+    override var type: String { Self.storeType }
+
+    struct Entry {
+        let entity: String
+        var values: [String: Any]
+        /// The ends of relationships, as reference objects.
+        var ends: [String: [String]]
+        var version: UInt64
+    }
+
+    /// What is on the other machine.
+    // Sendable: the lock orders access.
+    final class Service: @unchecked Sendable {
+        private let lock = NSLock()
+        private var stored: [String: Entry] = [:]
+        private var last = 0
+        let uuid = UUID().uuidString
+
+        var entries: [String: Entry] { lock.withLock { stored } }
+        func change(_ body: (inout [String: Entry]) -> Void) { lock.withLock { body(&stored) } }
+        func nextReference() -> String {
+            lock.withLock {
+                last += 1
+                return "r\(last)/ä"
+            }
+        }
+    }
+
+    private static let lock = NSLock()
+    // As the lock says.
+    nonisolated(unsafe) private static var services: [URL: Service] = [:]
+
+    private(set) var service = Service()
+
+    override func loadMetadata() throws {
+        service = Self.lock.withLock {
+            let service = Self.services[url!] ?? Service()
+            Self.services[url!] = service
+            return service
+        }
+        metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: service.uuid]
+    }
+
+    override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+        if let request = request as? NSSaveChangesRequest { return try save(request) }
+        guard let request = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = request.entity, let context else {
+            return []
+        }
+        let names = Set(([entity] + (request.includesSubentities ? allSubentities(of: entity) : [])).compactMap(\.name))
+        let entities = persistentStoreCoordinator!.managedObjectModel.entitiesByName
+        var objects = service.entries.filter { names.contains($0.value.entity) }.sorted {
+            $0.key.count == $1.key.count ? $0.key < $1.key : $0.key.count < $1.key.count
+        }
+        .map { context.object(with: newObjectID(for: entities[$0.value.entity]!, referenceObject: $0.key)) }
+        if let predicate = request.predicate { objects = objects.filter { predicate.evaluate(with: $0) } }
+        if let order = request.sortDescriptors {
+            objects.sort { left, right in
+                for descriptor in order {
+                    let result = descriptor.compare(left, to: right)
+                    if result != .orderedSame { return result == .orderedAscending }
+                }
+                return false
+            }
+        }
+        objects = Array(objects.dropFirst(request.fetchOffset))
+        if request.fetchLimit > 0 { objects = Array(objects.prefix(request.fetchLimit)) }
+        return request.resultType == .countResultType ? [NSNumber(value: objects.count)] : objects
+    }
+
+    private func allSubentities(of entity: NSEntityDescription) -> [NSEntityDescription] {
+        entity.subentities.flatMap { [$0] + allSubentities(of: $0) }
+    }
+
+    private func save(_ request: NSSaveChangesRequest) throws -> [Any] {
+        let saved = (request.insertedObjects ?? []).union(request.updatedObjects ?? []).map {
+            ("\(referenceObject(for: $0.objectID))", entry(of: $0))
+        }
+        let deleted = (request.deletedObjects ?? []).map { "\(referenceObject(for: $0.objectID))" }
+        service.change { entries in
+            for (reference, entry) in saved {
+                let version = entries[reference]?.version ?? 0
+                entries[reference] = entry
+                entries[reference]?.version = version + 1
+            }
+            for reference in deleted { entries[reference] = nil }
+        }
+        return []
+    }
+
+    private func entry(of object: NSManagedObject) -> Entry {
+        var entry = Entry(entity: object.entity.name ?? "", values: [:], ends: [:], version: 0)
+        for name in object.entity.attributesByName.keys { entry.values[name] = object.value(forKey: name) }
+        for name in object.entity.relationshipsByName.keys {
+            entry.ends[name] = object.objectIDs(forRelationshipNamed: name).map { "\(referenceObject(for: $0))" }
+        }
+        return entry
+    }
+
+    override func newValuesForObject(with objectID: NSManagedObjectID, with context: NSManagedObjectContext) throws
+        -> NSIncrementalStoreNode
+    {
+        let entry = try entry(objectID)
+        return NSIncrementalStoreNode(objectID: objectID, withValues: entry.values, version: entry.version)
+    }
+
+    private func entry(_ objectID: NSManagedObjectID) throws -> Entry {
+        guard let entry = service.entries["\(referenceObject(for: objectID))"] else { throw CocoaError(.managedObjectReferentialIntegrity) }
+        return entry
+    }
+
+    override func newValue(
+        forRelationship relationship: NSRelationshipDescription,
+        forObjectWith objectID: NSManagedObjectID,
+        with context: NSManagedObjectContext?
+    ) throws -> Any {
+        let (entries, entities) = (service.entries, persistentStoreCoordinator!.managedObjectModel.entitiesByName)
+        let ids = try entry(objectID).ends[relationship.name, default: []].compactMap { end in
+            entries[end].map { newObjectID(for: entities[$0.entity]!, referenceObject: end) }
+        }
+        return relationship.isToMany ? ids : ids.first ?? NSNull()
+    }
+
+    override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
+        array.map { newObjectID(for: $0.entity, referenceObject: service.nextReference()) }
+    }
+}

@@ -1,0 +1,206 @@
+import CoreData
+import Foundation
+
+/// A store in a CSV file that people edit too: saves keep their comments, the order of columns and rows, and columns that the model does not have.
+///
+/// A row is an object. The column `id` says which, the column `entity` of which entity: it may be missing where the model has one only. Every other
+/// column is a property by its name: attributes as text, relationships as the ids of the other ends with blanks between. An empty field is nil; an
+/// empty text is `""`.
+public final class CSVStore: NSAtomicStore {
+    public static let storeType = "CSV"
+
+    private var table = CSVTable()
+
+    public override func loadMetadata() throws {
+        guard let url, let model = persistentStoreCoordinator?.managedObjectModel else { throw CocoaError(.fileNoSuchFile) }
+        if FileManager.default.fileExists(atPath: url.path) { table = try CSVTable(String(contentsOf: url, encoding: .utf8)) }
+        metadata = Self.metadata(in: table) ?? [:]
+        metadata[NSStoreTypeKey] = Self.storeType
+        metadata[NSStoreUUIDKey] = metadata[NSStoreUUIDKey] ?? UUID().uuidString
+        if metadata[NSStoreModelVersionHashesKey] == nil { metadata[NSStoreModelVersionHashesKey] = model.entityVersionHashesByName }
+    }
+
+    /// The metadata are in a comment at the top.
+    private static let metadataMark = "#metadata "
+
+    private static func metadata(in table: CSVTable) -> [String: Any]? {
+        guard let line = table.headerComments.first(where: { $0.hasPrefix(metadataMark) }),
+            let data = Data(base64Encoded: String(line.dropFirst(metadataMark.count)))
+        else { return nil }
+        return (try? PropertyListSerialization.propertyList(from: data, format: nil)) as? [String: Any]
+    }
+
+    public override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        guard let metadata = try metadata(in: CSVTable(String(contentsOf: url, encoding: .utf8))) else {
+            throw CocoaError(.fileReadCorruptFile, userInfo: [NSLocalizedDescriptionKey: "\(url.path) has never been saved by a CSVStore."])
+        }
+        return metadata
+    }
+
+    public override func load() throws {
+        var nodes: [String: NSAtomicStoreCacheNode] = [:]
+        for (index, row) in table.rows.enumerated() {
+            let entity = try entity(of: row)
+            // Whoever adds a row by hand need not know of ids.
+            let id = row.fields["id"] ?? "row\(index + 1)"
+            table.rows[index].fields["id"] = id
+            let node = NSAtomicStoreCacheNode(objectID: objectID(for: entity, withReferenceObject: id))
+            guard nodes.updateValue(node, forKey: key(entity, id)) == nil else { throw corrupt("The id \(id) is there twice.") }
+            for attribute in entity.attributesByName.values where !attribute.isTransient {
+                guard let text = row.fields[attribute.name] else { continue }
+                guard let value = CSVValue.value(text, attribute) else { throw corrupt("\"\(text)\" is no value for \(attribute.name).") }
+                node.setValue(value, forKey: attribute.name)
+            }
+        }
+        for row in table.rows { try relate(row, nodes) }
+        addCacheNodes(Set(nodes.values))
+    }
+
+    private func key(_ entity: NSEntityDescription, _ id: String) -> String {
+        var root = entity
+        while let parent = root.superentity { root = parent }
+        return "\(root.name ?? "") \(id)"
+    }
+
+    private func relate(_ row: CSVTable.Row, _ nodes: [String: NSAtomicStoreCacheNode]) throws {
+        let entity = try entity(of: row)
+        guard let node = nodes[key(entity, row.fields["id"] ?? "")] else { return }
+        for (name, relationship) in entity.relationshipsByName {
+            guard let ids = row.fields[name], let destination = relationship.destinationEntity else { continue }
+            let ends = try ids.split(separator: " ").map { id in
+                guard let end = nodes[key(destination, String(id))] else { throw corrupt("There is no \(destination.name ?? "?") \(id).") }
+                return end
+            }
+            node.setValue(
+                relationship.isToMany ? relationship.isOrdered ? NSOrderedSet(array: ends) : NSSet(array: ends) : ends.first,
+                forKey: name
+            )
+        }
+    }
+
+    private func entity(of row: CSVTable.Row) throws -> NSEntityDescription {
+        let entities = persistentStoreCoordinator?.managedObjectModel.entities ?? []
+        let name = row.fields["entity"]
+        guard let entity = entities.first(where: { $0.name == name || (name == nil && entities.count == 1) }) else {
+            throw corrupt("A row is of entity \(name ?? "?"), which the model does not have.")
+        }
+        return entity
+    }
+
+    private func corrupt(_ text: String) -> CocoaError {
+        CocoaError(
+            .fileReadCorruptFile,
+            userInfo: [NSLocalizedDescriptionKey: "\(url?.path ?? "?"): \(text)", NSFilePathErrorKey: url?.path ?? ""]
+        )
+    }
+
+    public override func newReferenceObject(for managedObject: NSManagedObject) -> Any { UUID().uuidString }
+
+    public override func save() throws {
+        guard let url else { return }
+        let nodes = cacheNodes().map { (node: $0, id: "\(referenceObject(for: $0.objectID))") }
+        var byKey = Dictionary(uniqueKeysWithValues: nodes.map { (key($0.node.objectID.entity, $0.id), $0.node) })
+        var written = table
+        written.columns = columns(for: nodes.map(\.node))
+        written.rows = try table.rows.compactMap { row in
+            guard let node = byKey.removeValue(forKey: key(try entity(of: row), row.fields["id"] ?? "")) else { return nil }
+            return CSVTable.Row(comments: row.comments, fields: Self.merged(fields(of: node), into: row.fields))
+        }
+        for (node, id) in nodes.sorted(by: { $0.id < $1.id }) where byKey[key(node.objectID.entity, id)] != nil {
+            written.rows.append(CSVTable.Row(fields: Self.merged(fields(of: node), into: [:])))
+        }
+        written.headerComments = try headerComments()
+        try Data(written.text.utf8).write(to: url, options: .atomic)
+        table = written
+    }
+
+    /// Fields that the model does not know stay.
+    private static func merged(_ fields: [String: String?], into known: [String: String]) -> [String: String] {
+        var merged = known
+        for (name, text) in fields { merged[name] = text }
+        return merged
+    }
+
+    /// The columns that there are, and after them those that the objects need.
+    private func columns(for nodes: [NSAtomicStoreCacheNode]) -> [String] {
+        var columns = table.columns
+        func add(_ name: String) { if !columns.contains(name) { columns.append(name) } }
+        add("id")
+        if (persistentStoreCoordinator?.managedObjectModel.entities.count ?? 0) > 1 { add("entity") }
+        let entities = Set(nodes.map(\.objectID.entity)).sorted { $0.name ?? "" < $1.name ?? "" }
+        for entity in entities { for name in entity.propertiesByName.keys.sorted() { add(name) } }
+        return columns
+    }
+
+    private func headerComments() throws -> [String] {
+        let data = try PropertyListSerialization.data(fromPropertyList: metadata ?? [:], format: .binary, options: 0)
+        let line = Self.metadataMark + data.base64EncodedString()
+        let others = table.headerComments.filter { !$0.hasPrefix(Self.metadataMark) }
+        return others + [line]
+    }
+
+    /// All fields of an object; nil for those that are to be empty.
+    private func fields(of node: NSAtomicStoreCacheNode) -> [String: String?] {
+        let entity = node.objectID.entity
+        var fields: [String: String?] = ["id": "\(referenceObject(for: node.objectID))", "entity": entity.name]
+        for attribute in entity.attributesByName.values where !attribute.isTransient {
+            fields[attribute.name] = .some(node.value(forKey: attribute.name).flatMap { CSVValue.text($0) })
+        }
+        for (name, relationship) in entity.relationshipsByName {
+            let ends =
+                switch node.value(forKey: name) {
+                case let end as NSAtomicStoreCacheNode: [end]
+                case let ends as NSOrderedSet: ends.array.compactMap { $0 as? NSAtomicStoreCacheNode }
+                case let ends as NSSet: ends.allObjects.compactMap { $0 as? NSAtomicStoreCacheNode }
+                default: [NSAtomicStoreCacheNode]()
+                }
+            let ids = ends.map { "\(referenceObject(for: $0.objectID))" }
+            fields[name] = .some(ids.isEmpty ? nil : (relationship.isOrdered ? ids : ids.sorted()).joined(separator: " "))
+        }
+        return fields
+    }
+}
+
+/// Values as people write them.
+private enum CSVValue {
+    static func text(_ value: Any) -> String? {
+        switch value {
+        case let date as Date: DateText.text(date)
+        case let data as Data: data.base64EncodedString()
+        case let id as UUID: id.uuidString
+        case let number as NSNumber: number.stringValue
+        default: "\(value)"
+        }
+    }
+
+    static func value(_ text: String, _ attribute: NSAttributeDescription) -> Any? {
+        switch attribute.attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: Int64(text).map { NSNumber(value: $0) }
+        case .booleanAttributeType: ["1", "true", "yes"].contains(text.lowercased()) as NSNumber
+        case .doubleAttributeType, .floatAttributeType: Double(text).map { NSNumber(value: $0) }
+        case .decimalAttributeType: Decimal(string: text)
+        case .dateAttributeType: DateText.date(text)
+        case .UUIDAttributeType: UUID(uuidString: text)
+        case .URIAttributeType: URL(string: text)
+        case .binaryDataAttributeType: Data(base64Encoded: text)
+        case .stringAttributeType: text
+        default: nil
+        }
+    }
+}
+
+/// Dates as `2024-05-06T07:08:09Z`; with the fraction of the second, where there is one, as a number of its own.
+private enum DateText {
+    static func text(_ date: Date) -> String {
+        let seconds = date.timeIntervalSinceReferenceDate
+        let whole = seconds.rounded(.down)
+        let text = Date(timeIntervalSinceReferenceDate: whole).formatted(.iso8601)
+        return whole == seconds ? text : "\(text)+\(seconds)"
+    }
+
+    static func date(_ text: String) -> Date? {
+        let parts = text.split(separator: "+", maxSplits: 1)
+        if parts.count == 2 { return Double(parts[1]).map { Date(timeIntervalSinceReferenceDate: $0) } }
+        return try? Date(text, strategy: .iso8601)
+    }
+}
