@@ -20,14 +20,15 @@ extension NSManagedObjectContext {
 
     private func results<Result>(of request: NSFetchRequest<Result>) throws -> [Result] {
         let entity = try entity(of: request, Result.self)
+        if request.resultType == .dictionaryResultType { return try cast(fetchDictionaries(request, entity)) }
+        try DictionaryQuery.requireNone(of: request, entity)
         switch request.resultType {
         case .managedObjectResultType:
             let objects = try fetchObjects(request, entity)
             return cast(objects, entity)
         case .managedObjectIDResultType: return try cast(fetchIDs(request, entity))
         case .countResultType: return try cast([NSNumber(value: count(request, entity))])
-        default:
-            throw CocoaError.coreData(.coreData, "A fetch for dictionaries is not supported yet (entity \(entity.name ?? "?")).")
+        default: misuse("A fetch request has a resultType of which there is none: \(request.resultType.rawValue).")
         }
     }
 
@@ -45,7 +46,7 @@ extension NSManagedObjectContext {
         try FailureLog.noting("A fetch of \(request.entityName ?? "\(Result.self)") failed", body)
     }
 
-    private func entity<Result>(of request: NSFetchRequest<Result>, _ type: Result.Type) throws -> NSEntityDescription {
+    func entity<Result>(of request: NSFetchRequest<Result>, _ type: Result.Type) throws -> NSEntityDescription {
         if let entity = request.entity { return ownEntity(entity) }
         if let name = request.entityName {
             guard let entity = parentSource.managedObjectModel.entitiesByName[name] else {
@@ -86,7 +87,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func query<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) -> FetchQuery {
+    func query<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) -> FetchQuery {
         FetchQuery(
             entity: entity,
             includesSubentities: request.includesSubentities,
@@ -145,6 +146,7 @@ extension NSManagedObjectContext {
     }
 
     private func count<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> Int {
+        if request.resultType == .dictionaryResultType { return try fetchDictionaries(request, entity).count }
         let count = try identityMap.forwardingTable.consistently {
             guard let overlay = try overlay(request, entity) else { return (try parentSource.count(query(request, entity)), false) }
             guard !overlay.affectsAll, let stored = try parentSource.count(overlay.unlimitedQuery) else { return (nil, false) }

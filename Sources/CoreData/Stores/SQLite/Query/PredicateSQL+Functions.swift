@@ -20,7 +20,7 @@ extension PredicateSQL {
         case "now": return SQLOperand(SQLConstant(value: .real(Date().timeIntervalSinceReferenceDate), kind: .date))
         case "castObject:toType:": return try cast(arguments)
         case "noindex:": return try withoutIndex(arguments)
-        default: throw BeyondSQL()
+        default: return try aggregate(name, arguments)
         }
     }
 

@@ -9,6 +9,7 @@ extension PredicateSQL {
     mutating func operand(_ expression: NSExpression) throws -> SQLOperand {
         try goDeeper()
         defer { depth -= 1 }
+        if !selected.isEmpty, let column = selectedColumn(expression) { return column }
         switch expression.tree {
         case .constant(let value): return try operand(constant: value)
         case .function(let name, let arguments): return try operand(function: name, arguments)

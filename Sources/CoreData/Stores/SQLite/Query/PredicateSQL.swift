@@ -14,6 +14,12 @@ struct PredicateSQL {
     /// The number of the next alias.
     var nextAlias = 1
     var depth = 0
+    /// In a fetch for dictionaries, while columns and conditions on groups are written.
+    var aggregation: Aggregation?
+    /// Whether an aggregate has been written.
+    var hasAggregate = false
+    /// The columns that conditions on groups may name.
+    var selected: [String: SQLOperand] = [:]
 
     var schema: SQLSchema { cache.schema }
 

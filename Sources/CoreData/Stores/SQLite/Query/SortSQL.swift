@@ -20,8 +20,9 @@ extension PredicateSQL {
         return order
     }
 
-    private mutating func term(_ descriptor: NSSortDescriptor) throws -> String {
-        let operand = try sortOperand(descriptor.sortKey)
+    /// - Parameter selected: a column of the result, where the descriptor names one.
+    mutating func term(_ descriptor: NSSortDescriptor, _ selected: SQLOperand? = nil) throws -> String {
+        let operand = try selected ?? sortOperand(descriptor.sortKey)
         // Parameters would stand behind those of the condition, but no key path has any.
         guard descriptor.sortKind != .comparator, operand.text.parameters.isEmpty else { throw BeyondSQL() }
         // Entities are in the order of their names, not of their numbers.

@@ -1,0 +1,171 @@
+import Foundation
+import Predicates
+
+extension NSPersistentStoreCoordinator {
+    /// The rows of a fetch for dictionaries, of all stores that it asks.
+    ///
+    /// - Throws: `CocoaError` 134060 for what cannot be computed, 134070 where there is no store to ask; a store's error.
+    func dictionaries(_ query: DictionaryQuery) throws -> [NSDictionary] {
+        let stores = try storesForDictionaries(query.rows)
+        let rows = stores.count == 1 ? try stores[0].values(query) : try DictionaryMerge(query).rows(of: stores)
+        return rows.map { row in
+            let dictionary = NSMutableDictionary(capacity: query.columns.count)
+            for (column, value) in zip(query.columns, row) { if let value { dictionary[column.name] = value } }
+            return dictionary
+        }
+    }
+
+    private func storesForDictionaries(_ query: FetchQuery) throws -> [any DictionaryStore] {
+        let numbers = persistentStores.map(\.number)
+        if numbers.isEmpty || query.stores?.isSubset(of: numbers) == false {
+            // Says why nobody can be asked, before a statement is run.
+            _ = try count(query)
+        }
+        return try persistentStores.filter { query.stores?.contains($0.number) ?? true }.map { store in
+            guard let store = store as? any DictionaryStore else {
+                throw DictionaryQuery.refusal(query.entity, "the store at \(store.url?.path ?? "?") does not answer with dictionaries")
+            }
+            return store
+        }
+        .filter { store in ([query.entity] + (query.includesSubentities ? query.entity.allSubentities : [])).contains(where: store.holds) }
+    }
+}
+
+/// The rows of several stores as one: grouped again, sorted, and cut.
+private struct DictionaryMerge {
+    private enum Combination { case same, sum, smallest, largest, average(count: Int) }
+
+    private let query: DictionaryQuery
+    /// What each store is asked: without having, order and limit, and with the counts that averages need.
+    private var partial: DictionaryQuery
+    private var combinations: [Combination] = []
+    private var hasAggregates = false
+
+    init(_ query: DictionaryQuery) throws {
+        self.query = query
+        partial = query
+        partial.having = nil
+        (partial.rows.sortDescriptors, partial.rows.limit, partial.rows.offset) = ([], 0, 0)
+        for (index, column) in query.columns.enumerated() { combinations.append(try combination(of: column, index)) }
+        let names = Set(query.columns.map(\.name))
+        for case .key(let key) in query.rows.sortDescriptors.map(\.sortKey) where !names.contains(key) {
+            throw refusal("it is sorted by “\(key)”, which has to be a column where there are several stores")
+        }
+    }
+
+    private func refusal(_ reason: String) -> CocoaError { DictionaryQuery.refusal(query.rows.entity, reason) }
+
+    private mutating func combination(of column: DictionaryQuery.Column, _ index: Int) throws -> Combination {
+        guard case .function(let name, let arguments) = column.expression.tree else { return .same }
+        if arguments.contains(where: Self.hasAggregate) {
+            throw refusal("the column “\(column.name)” computes with aggregates, which cannot be done over several stores")
+        }
+        guard PredicateSQL.aggregateFunctions[name] != nil else { return .same }
+        hasAggregates = true
+        switch name {
+        case "min:": return .smallest
+        case "max:": return .largest
+        case "average:":
+            (partial.columns[index].expression, partial.columns[index].type) = (sum(arguments), .undefinedAttributeType)
+            let count = Predicates.NSExpression(forFunction: "count:", arguments: arguments)
+            partial.columns.append(DictionaryQuery.Column(name: "count of \(column.name)", expression: count))
+            return .average(count: partial.columns.count - 1)
+        default: return .sum
+        }
+    }
+
+    private func sum(_ arguments: [Predicates.NSExpression]) -> Predicates.NSExpression {
+        Predicates.NSExpression(forFunction: "sum:", arguments: arguments)
+    }
+
+    private static func hasAggregate(_ expression: Predicates.NSExpression) -> Bool {
+        guard case .function(let name, let arguments) = expression.tree else { return false }
+        return PredicateSQL.aggregateFunctions[name] != nil || arguments.contains(where: hasAggregate)
+    }
+
+    func rows(of stores: [any DictionaryStore]) throws -> [[Any?]] {
+        var rows = try stores.flatMap { try $0.values(partial).map { Array($0.prefix(partial.columns.count)) } }
+        if hasAggregates || !query.groups.isEmpty || query.isDistinct { rows = try grouped(rows) }
+        rows = rows.map(finished)
+        if let having = query.having { rows = try rows.filter { try holds(having, $0) } }
+        if !query.rows.sortDescriptors.isEmpty { rows.sort(by: precedes) }
+        let rest = rows.dropFirst(query.rows.offset)
+        return Array(query.rows.limit > 0 ? rest.prefix(query.rows.limit) : rest)
+    }
+
+    private func grouped(_ rows: [[Any?]]) throws -> [[Any?]] {
+        var (groups, places): ([[Any?]], [[AnyHashable?]: Int]) = ([], [:])
+        let keys = combinations.indices.filter { if case .same = combinations[$0] { true } else { false } }
+        for row in rows {
+            let key = keys.map { row[$0] as? AnyHashable }
+            if let place = places[key] {
+                groups[place] = try combined(groups[place], row)
+            } else {
+                places[key] = groups.count
+                groups.append(row)
+            }
+        }
+        return groups
+    }
+
+    private func combined(_ left: [Any?], _ right: [Any?]) throws -> [Any?] {
+        try left.indices.map { index in
+            // Behind the columns stand counts.
+            switch index < combinations.count ? combinations[index] : .sum {
+            case .same: left[index]
+            case .sum, .average: try added(left[index], right[index])
+            case .smallest: chosen(left[index], right[index], .orderedDescending)
+            case .largest: chosen(left[index], right[index], .orderedAscending)
+            }
+        }
+    }
+
+    private func chosen(_ left: Any?, _ right: Any?, _ order: ComparisonResult) -> Any? {
+        guard left != nil, right != nil else { return left ?? right }
+        return SortComparison.compare(left, right) == order ? right : left
+    }
+
+    private func added(_ left: Any?, _ right: Any?) throws -> Any? {
+        switch (left, right) {
+        case (let left as Decimal, let right as Decimal): return left + right
+        case (let left as NSNumber, let right as NSNumber):
+            if Self.isFraction(left) || Self.isFraction(right) { return NSNumber(value: left.doubleValue + right.doubleValue) }
+            let (sum, isOverflown) = left.int64Value.addingReportingOverflow(right.int64Value)
+            if isOverflown { throw refusal("a sum is too large") }
+            return NSNumber(value: sum)
+        default: return left ?? right
+        }
+    }
+
+    private static func isFraction(_ number: NSNumber) -> Bool { ["d", "f"].contains(String(cString: number.objCType)) }
+
+    private func finished(_ row: [Any?]) -> [Any?] {
+        combinations.enumerated().map { index, combination in
+            guard case .average(let count) = combination else { return row[index] }
+            guard let sum = row[index].flatMap(Self.double), let number = row[count].flatMap(Self.double), number > 0 else { return nil }
+            return NSNumber(value: sum / number)
+        }
+    }
+
+    private static func double(_ value: Any) -> Double? {
+        (value as? NSNumber)?.doubleValue ?? (value as? Decimal).flatMap { Double($0.description) }
+    }
+
+    private func holds(_ having: PredicateTree, _ row: [Any?]) throws -> Bool {
+        let values = Dictionary(uniqueKeysWithValues: zip(query.columns.map(\.name), row)).compactMapValues { $0 }
+        do {
+            return try having.evaluate(values, semantics: .sql, variables: values) == true
+        } catch let error as PredicateEvaluationError {
+            throw refusal("its havingPredicate cannot be evaluated over several stores: \(error)")
+        }
+    }
+
+    private func precedes(_ left: [Any?], _ right: [Any?]) -> Bool {
+        for descriptor in query.rows.sortDescriptors {
+            guard let index = query.columns.firstIndex(where: { .key($0.name) == descriptor.sortKey }) else { continue }
+            let order = SortComparison.compare(left[index], right[index], kind: descriptor.sortKind)
+            if order != .orderedSame { return (order == .orderedAscending) == descriptor.ascending }
+        }
+        return false
+    }
+}

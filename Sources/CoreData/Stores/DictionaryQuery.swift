@@ -1,0 +1,98 @@
+import Foundation
+import Predicates
+import class Predicates.NSExpression
+
+/// A fetch for dictionaries as a value: which columns, of which groups of rows.
+struct DictionaryQuery {
+    struct Column {
+        /// The key in the dictionaries.
+        let name: String
+        var expression: NSExpression
+        /// What an expression's value is to be; undefined for what it is by itself.
+        var type: NSAttributeType = .undefinedAttributeType
+    }
+
+    /// The rows, and limit, offset and order of what is made of them.
+    var rows: FetchQuery
+    var columns: [Column]
+    var groups: [Column] = []
+    var having: PredicateTree?
+    var isDistinct = false
+
+    /// - Throws: `CocoaError` 134060 for what is no property of the entity, and for options that do not go together.
+    init<Result>(_ request: NSFetchRequest<Result>, _ rows: FetchQuery) throws {
+        let entity = rows.entity
+        self.rows = rows
+        self.columns = try (request.propertiesToFetch ?? Self.attributes(of: entity)).map { try Column($0, entity) }
+        let columns = self.columns
+        groups = try (request.propertiesToGroupBy ?? []).map { group in
+            try columns.first { $0.name == group as? String } ?? Column(group, entity)
+        }
+        having = request.havingPredicate?.tree
+        isDistinct = request.returnsDistinctResults
+        if columns.isEmpty { throw Self.refusal(entity, "propertiesToFetch is empty") }
+        if having != nil, groups.isEmpty { throw Self.refusal(entity, "a havingPredicate needs propertiesToGroupBy") }
+        let names = columns.map(\.name)
+        if let name = names.first(where: { name in names.count(where: { $0 == name }) > 1 }) {
+            throw Self.refusal(entity, "two columns are called “\(name)”")
+        }
+    }
+
+    private static func attributes(of entity: NSEntityDescription) -> [Any] {
+        entity.attributesByName.values.filter { !$0.isTransient }.sorted { $0.name < $1.name }
+    }
+
+    static func refusal(_ entity: NSEntityDescription, _ reason: String) -> CocoaError {
+        .coreData(.coreData, "A fetch of dictionaries of \(entity.name ?? "?") is refused: \(reason).")
+    }
+
+    /// Options that only a fetch for dictionaries may have.
+    ///
+    /// - Throws: `CocoaError` 134060 where another one has them.
+    static func requireNone<Result>(of request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws {
+        let isGrouped = request.propertiesToGroupBy?.isEmpty == false || request.havingPredicate != nil
+        if isGrouped { throw refusal(entity, "propertiesToGroupBy and havingPredicate need the resultType .dictionaryResultType") }
+    }
+}
+
+extension DictionaryQuery.Column {
+    /// A column as requests name it: a property, a path along to-one relationships, or an expression.
+    fileprivate init(_ property: Any, _ entity: NSEntityDescription) throws {
+        switch property {
+        case let description as NSExpressionDescription:
+            guard let expression = description.expression else {
+                throw DictionaryQuery.refusal(entity, "the column “\(description.name)” has no expression")
+            }
+            self.init(name: description.name, expression: expression, type: description.expressionResultType)
+        case let description as NSPropertyDescription: try self.init(key: description.name, entity)
+        case let key as String: try self.init(key: key, entity)
+        default: throw DictionaryQuery.refusal(entity, "a column is \(Swift.type(of: property)), neither a name nor a description")
+        }
+    }
+
+    private init(key: String, _ entity: NSEntityDescription) throws {
+        if let reason = Self.reasonAgainst(key, entity) { throw DictionaryQuery.refusal(entity, reason) }
+        self.init(name: key, expression: NSExpression(forKeyPath: key))
+    }
+
+    private static func reasonAgainst(_ path: String, _ entity: NSEntityDescription) -> String? {
+        var (entity, keys) = (entity, path.split(separator: ".").map(String.init)[...])
+        while let key = keys.popFirst() {
+            if key == "objectID" || key == "self" || key == "entity" { continue }
+            guard let property = entity.propertiesByName[key] else {
+                return "entity \(entity.name ?? "?") has no property “\(key)”" + (key == path ? "" : " (in the key path “\(path)”)")
+            }
+            if property.isTransient || property is NSFetchedPropertyDescription { return "“\(path)” is not in the store" }
+            guard let relationship = property as? NSRelationshipDescription else { return nil }
+            if relationship.isToMany { return keys.first?.hasPrefix("@") == true ? nil : "“\(path)” is to-many: use \(key).@count" }
+            entity = relationship.destination
+        }
+        return nil
+    }
+}
+
+/// A store that answers with dictionaries.
+protocol DictionaryStore: NSPersistentStore {
+    /// The values of the columns, row by row.
+    func values(_ query: DictionaryQuery) throws -> [[Any?]]
+}

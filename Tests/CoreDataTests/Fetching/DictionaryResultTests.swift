@@ -1,0 +1,190 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("A fetch for dictionaries")
+struct DictionaryResultTests {
+    private let library: Library
+    private var context: NSManagedObjectContext { library.context }
+
+    init() throws {
+        library = try Library(.memory)
+        let author = Author(context: library.context)
+        (author.name, author.age) = ("Ann", 40)
+        for (index, pages) in [10, 20, 20, 30].enumerated() {
+            let book = Book(context: library.context)
+            (book.title, book.pages, book.price) = ("b\(index)", Int32(pages), index == 3 ? nil : Double(index) + 0.5)
+            if index < 2 { book.author = author }
+            if index == 0 { book.tags = [Tag(context: library.context), Tag(context: library.context)] }
+        }
+        try library.context.save()
+    }
+
+    private func column(_ name: String, _ expression: CoreData.NSExpression, _ type: NSAttributeType = .undefinedAttributeType)
+        -> NSExpressionDescription
+    {
+        let column = NSExpressionDescription()
+        (column.name, column.expression, column.expressionResultType) = (name, expression, type)
+        return column
+    }
+
+    private func aggregate(_ function: String, _ key: String, _ name: String? = nil) -> NSExpressionDescription {
+        column(name ?? function, CoreData.NSExpression(forFunction: function, arguments: [CoreData.NSExpression(forKeyPath: key)]))
+    }
+
+    private func request(_ columns: Any..., by keys: [String] = []) -> NSFetchRequest<NSDictionary> {
+        let request = NSFetchRequest<NSDictionary>(entityName: "Book")
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = columns
+        request.sortDescriptors = keys.map { NSSortDescriptor(key: $0, ascending: true) }
+        return request
+    }
+
+    /// The rows as texts, keys in order.
+    private func rows(_ request: NSFetchRequest<NSDictionary>, in context: NSManagedObjectContext? = nil) throws -> [String] {
+        try (context ?? self.context).fetch(request).map { row in
+            row.allKeys.compactMap { $0 as? String }.sorted().map { "\($0)=\(row[$0] ?? "")" }.joined(separator: " ")
+        }
+    }
+
+    @Test("gives properties by name and by path, and leaves out what is nil")
+    func properties() throws {
+        let found = try rows(request("title", "price", "author.name", "tags.@count", by: ["title"]))
+        #expect(found[0] == "author.name=Ann price=0.5 tags.@count=2 title=b0")
+        #expect(found[3] == "tags.@count=0 title=b3")
+        let description = try #require(library.model.entitiesByName["Book"]?.attributesByName["title"])
+        #expect(try rows(request(description, by: ["title"])) == ["title=b0", "title=b1", "title=b2", "title=b3"])
+        let all = request(by: ["title"])
+        all.propertiesToFetch = nil
+        let first = try #require(try context.fetch(all).first)
+        #expect(first["title"] as? String == "b0" && (first["pages"] as? NSNumber)?.intValue == 10 && first["author"] == nil)
+        #expect((first["isLent"] as? NSNumber)?.boolValue == false)
+    }
+
+    @Test("gives the object ID of a to-one, of the object itself too, with its own entity")
+    func objectIDs() throws {
+        let request = request(
+            "author",
+            column("id", CoreData.NSExpression.expressionForEvaluatedObject(), .objectIDAttributeType),
+            by: ["title"]
+        )
+        let first = try #require(try context.fetch(request).first)
+        let book = try #require(try context.all(Book.self, "Book", by: "title").first)
+        #expect(first["id"] as? NSManagedObjectID == book.objectID)
+        #expect(first["author"] as? NSManagedObjectID == book.author?.objectID)
+        let people = NSFetchRequest<NSDictionary>(entityName: "Person")
+        (people.resultType, people.propertiesToFetch) = (.dictionaryResultType, ["objectID"])
+        #expect((try context.fetch(people).first?["objectID"] as? NSManagedObjectID)?.entity.name == "Author")
+    }
+
+    @Test("computes aggregates and arithmetic over all rows, or over groups")
+    func aggregates() throws {
+        let functions = ["count:", "sum:", "average:", "min:", "max:"]
+        let whole = request()
+        whole.propertiesToFetch = functions.map { aggregate($0, "pages") }
+        #expect(try rows(whole) == ["average:=20.0 count:=4 max:=30 min:=10 sum:=80"])
+        let ratio = CoreData.NSExpression(format: "sum:(price) / count:(price) + 1")
+        let groups = request("pages", aggregate("count:", "title", "n"), column("ratio", ratio, .doubleAttributeType), by: ["n", "pages"])
+        groups.propertiesToGroupBy = ["pages"]
+        #expect(try rows(groups) == ["n=1 pages=10 ratio=1.5", "n=1 pages=30", "n=2 pages=20 ratio=3.0"])
+        groups.havingPredicate = NSPredicate(format: "$n > 1 OR pages == 30")
+        #expect(try rows(groups).count == 2)
+        groups.havingPredicate = NSPredicate(format: "n == 2 AND sum:(pages) == 40")
+        #expect(try rows(groups) == ["n=2 pages=20 ratio=3.0"])
+    }
+
+    @Test("groups by a path, sorts by a result, and counts limit and offset in groups")
+    func windows() throws {
+        let groups = request("author.name", aggregate("sum:", "pages", "total"))
+        groups.propertiesToGroupBy = ["author.name"]
+        groups.sortDescriptors = [NSSortDescriptor(key: "total", ascending: false)]
+        #expect(try rows(groups) == ["total=50", "author.name=Ann total=30"])
+        (groups.fetchOffset, groups.fetchLimit) = (1, 1)
+        #expect(try rows(groups) == ["author.name=Ann total=30"] && context.count(for: groups) == 1)
+    }
+
+    @Test("gives each row once where it is asked to")
+    func distinct() throws {
+        let request = request("pages", by: ["pages"])
+        #expect(try rows(request).count == 4)
+        request.returnsDistinctResults = true
+        #expect(try rows(request) == ["pages=10", "pages=20", "pages=30"])
+        request.predicate = NSPredicate(format: "pages > 10")
+        #expect(try rows(request) == ["pages=20", "pages=30"])
+    }
+
+    @Test("asks the store only, also in a child, whatever is unsaved")
+    func pendingChanges() throws {
+        Book(context: context).title = "unsaved"
+        let child = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        child.parent = context
+        #expect(try rows(request("title")).count == 4 && rows(request("title"), in: child).count == 4)
+    }
+
+    @Test("runs one statement")
+    func statements() throws {
+        let groups = request("author.name", aggregate("average:", "pages"))
+        groups.propertiesToGroupBy = ["author.name"]
+        let statements = try library.statements { _ = try context.fetch(groups) }
+        #expect(statements.count == 1, "\(statements)")
+    }
+
+    @Test("says what is wrong with columns, groups and order")
+    func refusals() throws {
+        func reason(_ request: NSFetchRequest<NSDictionary>) -> String {
+            do { _ = try context.fetch(request) } catch let error as CocoaError {
+                return error.code.rawValue == 134_060 ? error.localizedDescription : "\(error.code.rawValue)"
+            } catch { return "\(error)" }
+            return "nothing"
+        }
+        #expect(reason(request("nothing")).contains("Book has no property “nothing”"))
+        #expect(reason(request("author.nothing")).contains("Author has no property “nothing”"))
+        #expect(reason(request("chapters")).contains("to-many"))
+        #expect(reason(request(7)).contains("Int"))
+        #expect(reason(request("title", aggregate("count:", "pages"))).contains("neither an aggregate nor grouped"))
+        let nested = CoreData.NSExpression(forFunction: "sum:", arguments: [CoreData.NSExpression(format: "count:(pages)")])
+        #expect(reason(request(column("n", nested))).contains("inside of another"))
+        #expect(reason(request(column("n", CoreData.NSExpression(forVariable: "x")))).contains("“n”"))
+        let having = request("title")
+        having.havingPredicate = NSPredicate(format: "title == 'x'")
+        #expect(reason(having).contains("propertiesToGroupBy"))
+        having.propertiesToGroupBy = ["title"]
+        having.havingPredicate = NSPredicate(format: "$missing == 1")
+        #expect(reason(having).contains("havingPredicate"))
+        let sorted = request("pages", aggregate("count:", "title"), by: ["title"])
+        sorted.propertiesToGroupBy = ["pages"]
+        #expect(reason(sorted).contains("sorted by “title”"))
+        let block = request("title")
+        block.predicate = NSPredicate { _, _ in true }
+        #expect(reason(block).contains("memory"))
+        let objects = NSFetchRequest<Book>(entityName: "Book")
+        objects.propertiesToGroupBy = ["title"]
+        #expect(errorCode { _ = try context.fetch(objects) } == 134_060)
+    }
+
+    @Test("of several stores merges rows, groups, averages and order")
+    func severalStores() throws {
+        let url = library.home.url("Other.sqlite")
+        try library.coordinator.addPersistentStore(ofType: library.kind.type, configurationName: nil, at: url, options: nil)
+        let other = try #require(library.coordinator.persistentStore(for: url))
+        for pages in [20, 40] {
+            let book = Book(context: context)
+            context.assign(book, to: other)
+            (book.title, book.pages) = ("o\(pages)", Int32(pages))
+        }
+        try context.save()
+        let groups = request("pages", aggregate("count:", "title", "n"), by: ["pages"])
+        groups.propertiesToGroupBy = ["pages"]
+        groups.havingPredicate = NSPredicate(format: "$n < 9")
+        #expect(try rows(groups) == ["n=1 pages=10", "n=3 pages=20", "n=1 pages=30", "n=1 pages=40"])
+        (groups.fetchOffset, groups.fetchLimit) = (1, 1)
+        #expect(try rows(groups) == ["n=3 pages=20"])
+        #expect(try rows(request(aggregate("average:", "pages"), aggregate("max:", "pages"))) == ["average:=23.333333333333332 max:=40"])
+        groups.affectedStores = [other]
+        (groups.fetchOffset, groups.fetchLimit) = (0, 0)
+        #expect(try rows(groups) == ["n=1 pages=20", "n=1 pages=40"])
+        let ratio = request(column("r", CoreData.NSExpression(format: "sum:(pages) / count:(pages)")))
+        #expect(errorCode { _ = try context.fetch(ratio) } == 134_060)
+    }
+}
