@@ -18,9 +18,6 @@ extension NSManagedObjectContext {
     @available(*, unavailable, message: "There is no undo yet: rollback() discards what is not saved, and a child context can be dropped.")
     public func redo() { absent() }
 
-    @available(*, unavailable, message: "There are no batch, history or asynchronous requests yet: use fetch(_:), delete(_:) and save().")
-    @discardableResult public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult { absent() }
-
     @available(*, unavailable, message: "There are no query generations yet: a context reads what the store has at the moment.")
     public var queryGenerationToken: NSQueryGenerationToken? { absent() }
 

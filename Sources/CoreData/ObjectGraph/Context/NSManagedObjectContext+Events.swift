@@ -30,6 +30,7 @@ extension NSManagedObjectContext {
         tracker.announced.append(event)
         defer { tracker.announced.removeLast() }
         post(.NSManagedObjectContextObjectsDidChange, event.userInfo)
+        watchers.tell(event)
     }
 
     /// Whether ObjectsDidChange is being posted, and says that the object changed.

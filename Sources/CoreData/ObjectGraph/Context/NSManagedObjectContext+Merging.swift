@@ -43,6 +43,7 @@ extension NSManagedObjectContext {
     private func mergeMet(_ saved: SavedReferences, _ isForeign: Bool) {
         if isForeign { parentSource.forgetRows(saved.updated + saved.deleted) }
         let updated = mergeUpdates(saved.updated)
+        noteUnread(saved.updated)
         let inserted = saved.inserted.map(object(for:))
         // Looked for too early, or written again under its key; unless what tells of it is older than its delete.
         for object in inserted where object.state.contains(.rowGone) && isThere(object, ifUnreadable: false) { becomeFault(object) }

@@ -211,6 +211,7 @@ extension NSManagedObjectContext {
         withExtendedLifetime(pending) {}
         kept.comeBack(without: dropped)
         post(.NSManagedObjectContextObjectsDidChange, [.invalidatedAllObjects: ids])
+        watchers.tellOfReset()
         if !kept.isEmpty { processPendingChanges() }
     }
 }

@@ -1,0 +1,56 @@
+import Foundation
+
+/// Follows the events of a context, as a list of results does.
+protocol ContextWatcher: AnyObject, Sendable {
+    /// An event has ended, and everybody was told. Called on the context's queue.
+    func eventEnded(_ event: ChangedObjects)
+    /// The context has forgotten all of its objects. Called on its queue.
+    func contextWasReset()
+    /// There is no context any more. Called on any thread.
+    func contextEnded()
+}
+
+/// Who follows the events of one context. Held weakly; may be asked on any thread.
+final class ContextWatchers: Sendable {
+    private struct Entry {
+        weak var watcher: (any ContextWatcher)?
+        /// The indexes of the entities whose objects it wants to hear of, also of those that the context has not read.
+        let entities: Set<Int>
+    }
+
+    private let entries = Lock<[Entry]>([])
+
+    deinit { for watcher in all { watcher.contextEnded() } }
+
+    private var all: [any ContextWatcher] { entries.withLock { $0.compactMap(\.watcher) } }
+
+    func add(_ watcher: any ContextWatcher, of entities: Set<Int>) {
+        entries.withLock { entries in
+            entries.removeAll { $0.watcher == nil || $0.watcher === watcher }
+            entries.append(Entry(watcher: watcher, entities: entities))
+        }
+    }
+
+    func remove(_ watcher: any ContextWatcher) {
+        entries.withLock { $0.removeAll { $0.watcher == nil || $0.watcher === watcher } }
+    }
+
+    func tell(_ event: ChangedObjects) { for watcher in all { watcher.eventEnded(event) } }
+
+    func tellOfReset() { for watcher in all { watcher.contextWasReset() } }
+
+    /// The references to objects that somebody wants to hear of.
+    func wanted(_ references: [RowReference]) -> [RowReference] {
+        let entities = entries.withLock { $0.reduce(into: Set<Int>()) { if $1.watcher != nil { $0.formUnion($1.entities) } } }
+        return entities.isEmpty ? [] : references.filter { entities.contains(Int($0.entity)) }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Others have changed objects that this context has not read, and that somebody who follows it wants to hear of.
+    func noteUnread(_ updated: [RowReference]) {
+        for reference in watchers.wanted(updated) where registeredObject(for: reference)?.state.contains(.rowless) ?? true {
+            tracker.noteRefresh(of: object(for: reference))
+        }
+    }
+}

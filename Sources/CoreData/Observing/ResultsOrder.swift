@@ -1,0 +1,120 @@
+import Foundation
+import Predicates
+
+/// The order of a list of results. The values of stored attributes are read in place, which fires no fault; all others by name.
+final class ResultsOrder {
+    private struct Term {
+        let descriptor: NSSortDescriptor
+        /// Nil where the descriptor reads anything but a stored attribute of the object itself.
+        let slot: Int?
+    }
+
+    /// An object to be placed, with the values that decide where.
+    struct Probe {
+        let object: NSManagedObject
+        fileprivate let values: [SlotValue]
+    }
+
+    private let terms: [Term]
+    /// How many pairs of objects have been compared.
+    private(set) var comparisonCount = 0
+
+    init(_ descriptors: [NSSortDescriptor], _ entity: NSEntityDescription) {
+        terms = descriptors.map { descriptor in
+            guard case .key(let key) = descriptor.sortKey, descriptor.sortKind != .comparator,
+                case .attribute(let slot, let attribute)? = entity.shape.properties[key], attribute.attributeType.isOrdered
+            else { return Term(descriptor: descriptor, slot: nil) }
+            return Term(descriptor: descriptor, slot: slot)
+        }
+    }
+
+    func probe(_ object: NSManagedObject) -> Probe {
+        Probe(object: object, values: terms.map { $0.slot.map(object.storedValue(in:)) ?? .null })
+    }
+
+    func precedes(_ left: NSManagedObject, _ right: NSManagedObject) -> Bool { compare(probe(left), right) == .orderedAscending }
+
+    /// The order of an object to another one, in the direction of the descriptors.
+    func compare(_ probe: Probe, _ other: NSManagedObject) -> ComparisonResult {
+        comparisonCount += 1
+        for (index, term) in terms.enumerated() {
+            let order = compare(probe, index, term, other)
+            if order != .orderedSame { return order }
+        }
+        return .orderedSame
+    }
+
+    private func compare(_ probe: Probe, _ index: Int, _ term: Term, _ other: NSManagedObject) -> ComparisonResult {
+        guard let slot = term.slot,
+            let order = SlotOrder.compare(probe.values[index], other.storedValue(in: slot), term.descriptor.sortKind)
+        else { return term.descriptor.compare(probe.object, to: other) }
+        return term.descriptor.ascending ? order : order.opposite
+    }
+}
+
+/// The order of values as rows hold them, the same that sort descriptors give.
+private enum SlotOrder {
+    /// Nil for values that are not met often, or have an order of their own.
+    static func compare(_ left: SlotValue, _ right: SlotValue, _ kind: SortKind) -> ComparisonResult? {
+        switch (left, right) {
+        case (.null, .null): .orderedSame
+        case (.null, _): isNumber(right) ? .orderedAscending : nil
+        case (_, .null): isNumber(left) ? .orderedDescending : nil
+        case (.integer(let a), .integer(let b)): order(a, b)
+        case (.string(let a), .string(let b)): order(a, b, kind)
+        case (.date(let a), .date(let b)): order(a, b)
+        case (.double(let a), .double(let b)) where !a.isNaN && !b.isNaN: order(a, b)
+        case (.boolean(let a), .boolean(let b)): order(a ? 1 : 0, b ? 1 : 0)
+        default: nil
+        }
+    }
+
+    /// Whether it is a value, and not one that counts as none.
+    private static func isNumber(_ value: SlotValue) -> Bool {
+        switch value {
+        case .double(let number): !number.isNaN
+        case .float(let number): !number.isNaN
+        case .decimal(let number): !number.isNaN
+        default: true
+        }
+    }
+
+    private static func order<Value: Comparable>(_ left: Value, _ right: Value) -> ComparisonResult {
+        left < right ? .orderedAscending : right < left ? .orderedDescending : .orderedSame
+    }
+
+    private static func order(_ left: String, _ right: String, _ kind: SortKind) -> ComparisonResult {
+        var (left, right) = (left, right)
+        let order = left.withUTF8 { left in right.withUTF8 { SortComparison.compare(utf8: left, $0, kind: kind) } }
+        return order < 0 ? .orderedAscending : order > 0 ? .orderedDescending : .orderedSame
+    }
+}
+
+extension ComparisonResult {
+    fileprivate var opposite: ComparisonResult {
+        switch self {
+        case .orderedAscending: .orderedDescending
+        case .orderedSame: .orderedSame
+        case .orderedDescending: .orderedAscending
+        }
+    }
+}
+
+extension NSAttributeType {
+    fileprivate var isOrdered: Bool {
+        switch self {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .booleanAttributeType, .doubleAttributeType,
+            .floatAttributeType, .decimalAttributeType, .stringAttributeType, .dateAttributeType:
+            true
+        default: false
+        }
+    }
+}
+
+extension NSManagedObject {
+    /// The value of a stored attribute, of a fault too, which stays one where its row is at hand.
+    func storedValue(in slot: Int) -> SlotValue {
+        if state.contains(.rowless) { fire() }
+        return currentRow.value(slot)
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+
+/// What one event means for a list, found out before the list is changed.
+struct ResultsUpdate {
+    typealias Member = (object: NSManagedObject, index: Int)
+
+    private let list: ResultsList
+    private var leaving: [Member] = []
+    private var moving: [Member] = []
+    private var staying: [Member] = []
+    private var entering: [NSManagedObject] = []
+
+    var isEmpty: Bool { leaving.isEmpty && moving.isEmpty && staying.isEmpty && entering.isEmpty }
+
+    /// - Parameter candidates: objects that something happened to, each once: all others are as they were.
+    /// - Throws: `CocoaError` 134060 where the predicate cannot be evaluated.
+    init(of list: ResultsList, _ candidates: [NSManagedObject], deleted: Set<NSManagedObject>) throws {
+        self.list = list
+        var remaining: [Member] = []
+        for object in candidates {
+            let belongs = try !deleted.contains(object) && list.query.includes(object)
+            switch (list.members.index(of: object), belongs) {
+            case (let index?, true): remaining.append((object, index))
+            case (let index?, false): leaving.append((object, index))
+            case (nil, true): entering.append(object)
+            case (nil, false): break
+            }
+        }
+        leaving.sort { $0.index < $1.index }
+        sortOut(remaining.sorted { $0.index < $1.index })
+    }
+
+    /// Decides for members that changed which stay where they are: as many as are in order between neighbours that have not changed.
+    private mutating func sortOut(_ changed: [Member]) {
+        if changed.isEmpty { return }
+        let touched = Set(changed.map(\.index)).union(leaving.map(\.index))
+        var (last, end): (Member?, Int) = (nil, -1)
+        for member in changed {
+            // A run begins, of members that something happened to side by side.
+            if member.index > end { (last, end) = bounds(of: member.index, touched) }
+            if fits(member, after: last, before: end) {
+                staying.append(member)
+                last = member
+            } else {
+                moving.append(member)
+            }
+        }
+    }
+
+    /// The unchanged member before a run, and the index of the one behind it.
+    private func bounds(of index: Int, _ touched: Set<Int>) -> (before: Member?, end: Int) {
+        var (first, end) = (index - 1, index + 1)
+        while touched.contains(first) { first -= 1 }
+        while touched.contains(end) { end += 1 }
+        return (first < 0 ? nil : (list.members.member(at: first), first), end)
+    }
+
+    private func fits(_ member: Member, after last: Member?, before end: Int) -> Bool {
+        let section = list.section(at: member.index)
+        guard list.query.sectionName(of: member.object) == list.sections[section].name else { return false }
+        let (range, probe) = (list.range(ofSection: section), list.query.order.probe(member.object))
+        if let last, range.contains(last.index), list.query.order.compare(probe, last.object) == .orderedAscending { return false }
+        guard range.contains(end) else { return true }
+        return list.query.order.compare(probe, list.members.member(at: end)) != .orderedDescending
+    }
+
+    /// Changes the list.
+    func apply() -> ResultsChange {
+        let before = list.sections
+        var change = ResultsChange()
+        change.deletions = leaving.map { ($0.object, list.path(at: $0.index)) }
+        let (movedFrom, stayedAt) = (moving.map { list.path(at: $0.index) }, staying.map { list.path(at: $0.index) })
+        let leftAlone = leaving.isEmpty && moving.isEmpty && entering.isEmpty
+        let emptied = list.remove(leaving + moving)
+        // By what never changes where the order leaves it open, so that it does not depend on hashes.
+        for object in (moving.map(\.object) + entering).sorted(by: inOrder) { list.insert(object) }
+        if !leftAlone { change.compareSections(before, list.sections, emptied) }
+        change.moves = zip(moving, movedFrom).map { ($0.object, $1, path(of: $0.object)) }
+        change.updates = zip(staying, stayedAt).map { ($0.object, $1, leftAlone ? $1 : path(of: $0.object)) }
+        change.insertions = entering.map { ($0, path(of: $0)) }
+        return change
+    }
+
+    private func inOrder(_ left: NSManagedObject, _ right: NSManagedObject) -> Bool {
+        switch list.query.order.compare(list.query.order.probe(left), right) {
+        case .orderedAscending: true
+        case .orderedDescending: false
+        case .orderedSame: abs(left.key) < abs(right.key)
+        }
+    }
+
+    private func path(of object: NSManagedObject) -> IndexPath { list.members.index(of: object).map(list.path(at:)) ?? IndexPath() }
+}
+
+/// What has become of a list: deletions and what was moved or updated with the places before, insertions with those after.
+struct ResultsChange {
+    var deletions: [(object: NSManagedObject, old: IndexPath)] = []
+    var insertions: [(object: NSManagedObject, new: IndexPath)] = []
+    var moves: [(object: NSManagedObject, old: IndexPath, new: IndexPath)] = []
+    /// Members that changed, and stay where they are among the others.
+    var updates: [(object: NSManagedObject, old: IndexPath, new: IndexPath)] = []
+    var deletedSections: [(section: ResultsSection, index: Int)] = []
+    var insertedSections: [(section: ResultsSection, index: Int)] = []
+
+    /// A section that was emptied, came back, and has passed others meanwhile, went and came.
+    fileprivate mutating func compareSections(_ before: [ResultsSection], _ after: [ResultsSection], _ emptied: Set<String>) {
+        if before.elementsEqual(after, by: { $0.name == $1.name }) { return }
+        let old = Dictionary(uniqueKeysWithValues: before.enumerated().map { ($1.name, $0) })
+        // The others have kept their order: those that came back have to fit between them.
+        var bound = before.count
+        let bounds = after.reversed().map { section in
+            defer { if let index = old[section.name], !emptied.contains(section.name) { bound = index } }
+            return bound
+        }
+        var (kept, last): (Set<String>, Int) = ([], -1)
+        for (section, bound) in zip(after, bounds.reversed()) {
+            guard let index = old[section.name], index > last, index < bound else { continue }
+            kept.insert(section.name)
+            last = index
+        }
+        deletedSections = before.enumerated().filter { !kept.contains($0.element.name) }.map { ($0.element, $0.offset) }
+        insertedSections = after.enumerated().filter { !kept.contains($0.element.name) }.map { ($0.element, $0.offset) }
+    }
+}
