@@ -13,6 +13,7 @@ let package = Package(
         .executable(name: "wordnet", targets: ["wordnet"]),
         .executable(name: "coredata", targets: ["CoreDataCommand"]),
         .plugin(name: "CoreDataModelPlugin", targets: ["CoreDataModelPlugin"]),
+        .plugin(name: "CoreDataCommandPlugin", targets: ["CoreDataCommandPlugin"]),
     ],
     traits: [
         // The page of `coredata browse`. Who builds only the library names no traits (`traits: []`), and no server is fetched.
@@ -97,11 +98,20 @@ let package = Package(
             dependencies: ["CoreDataModelTool"],
             path: "Sources/CoreDataModelPlugin"
         ),
+        .plugin(
+            name: "CoreDataCommandPlugin",
+            capability: .command(
+                intent: .custom(verb: "coredata", description: "Works with Core Data's models and stores: swift package coredata --help")
+            ),
+            dependencies: ["CoreDataCommand"],
+            path: "Sources/CoreDataCommandPlugin"
+        ),
         .testTarget(
             name: "CoreDataCommandTests",
             dependencies: ["CoreDataCommand", "CoreData", "ModelFormat", "SQLiteDriver", "TestSupport"],
             swiftSettings: strict
         ),
+        .testTarget(name: "GuideTests", dependencies: ["CoreData", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "GettingStartedTests", dependencies: ["TestSupport"], swiftSettings: strict),
         .target(
             name: "CoreDataStack",
@@ -145,3 +155,8 @@ let package = Package(
         ),
     ]
 )
+
+// Only whoever builds the documentation needs the plugin: clients do not download it.
+if Context.environment["COREDATA_DOCS"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0"))
+}

@@ -95,6 +95,28 @@ struct PluginTests {
         }
     }
 
+    // * A package has sources that were written for a Mac without a thought for Linux; those with @objc are excluded.
+    // => It is built and run, and prints what it should.
+    @Test("builds a program written by habit for a Mac", .timeLimit(.minutes(30)))
+    func programsFromAMac() async throws {
+        let folder = try TemporaryFolder()
+        let package = try copyExample("Mac", to: folder)
+        for (name, output) in MacPrograms.outputs {
+            let run = try await swift("run", package, after: [name])
+            #expect(run.status == 0 && run.output == output, "\(run.output)\n\(run.errors)")
+        }
+    }
+
+    @Test("has the command for a package beside it: swift package coredata …", .timeLimit(.minutes(30)))
+    func command() async throws {
+        let folder = try TemporaryFolder()
+        let example = try copyExample(to: folder)
+        let hashes = try await swift("package", example, after: ["coredata", "model", "hashes", "Sources/Catalog/Ledger.xcdatamodel"])
+        #expect(hashes.status == 0 && hashes.output.hasPrefix("Loan\t"), "\(hashes.output)\(hashes.errors)")
+        let none = try await swift("package", example, after: ["coredata", "model", "hashes", "No.xcdatamodel"])
+        #expect(none.status != 0 && none.errors.contains("No.xcdatamodel"), "\(none.output)\(none.errors)")
+    }
+
     private struct Mistake {
         let file, right, wrong, message: String
         let isError: Bool
@@ -128,9 +150,9 @@ struct PluginTests {
         return run
     }
 
-    private func copyExample(to folder: TemporaryFolder) throws -> URL {
-        let example = folder.file("Bookshelf")
-        try FileManager.default.copyItem(at: Places.package.appendingPathComponent("Tests/Fixtures/Bookshelf"), to: example)
+    private func copyExample(_ name: String = "Bookshelf", to folder: TemporaryFolder) throws -> URL {
+        let example = folder.file(name)
+        try FileManager.default.copyItem(at: Places.package.appendingPathComponent("Tests/Fixtures/\(name)"), to: example)
         try replace("\"../../..\"", with: "\"\(Places.package.path)\"", in: example.appendingPathComponent("Package.swift"))
         return example
     }

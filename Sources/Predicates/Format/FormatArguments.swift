@@ -34,7 +34,7 @@ struct FormatArguments {
     private func fit(_ value: Any?, _ conversion: Character) -> Any?? {
         switch conversion {
         case "@": .some(value)
-        case "K": text(value).flatMap { $0.isEmpty ? nil : .some($0) }
+        case "K": key(value).flatMap { $0.isEmpty ? nil : .some($0) }
         case "s", "S": text(value).map { .some($0) }
         case "c", "C": character(value).map { .some($0) }
         case "d", "D", "i", "u", "U", "x", "X", "o", "O": integer(value).map { .some($0) }
@@ -55,6 +55,10 @@ struct FormatArguments {
     private func text(_ value: Any?) -> String? {
         guard case .text(let text) = Value(value) else { return nil }
         return text
+    }
+
+    private func key(_ value: Any?) -> String? {
+        (value as? any NamedKey)?.name ?? text(value)
     }
 
     private func character(_ value: Any?) -> Any? {

@@ -10,6 +10,8 @@ extension NSPredicate: _NSPredicateFactory {}
 extension _NSPredicateFactory where Self: NSPredicate {
     /// The predicate that a format says, with its conversions (`%@`, `%K`, `%d`…) filled from the arguments.
     ///
+    /// What `%K` stands for is a text, or a key that the compiler checks: `Contact.Keys.name`.
+    ///
     /// > Note: Use `init(parsing:arguments:)` for text that comes from a user.
     /// - Precondition: the format is well-formed and uses each argument once, else the program stops and says where.
     public init(format: String, _ arguments: Any?...) {

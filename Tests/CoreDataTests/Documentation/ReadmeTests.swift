@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-// README.md shows what stands between the two markers, literally.
+// docs/guides/ModelsInCode.md shows what stands between the two markers, literally.
 // snippet: program
 final class Song: NSManagedObject {
     private static let titleKey = Attribute<String>("title")
@@ -51,29 +51,42 @@ func playlist(at url: URL) throws -> [String] {
 }
 // end of snippet
 
-@Suite("The README's program")
+@Suite("The README and the program of a model in code")
 struct ReadmeTests {
-    @Test("is the one that is compiled here")
+    @Test("show the program that is compiled here")
     func isCompiled() throws {
-        let readme = try Self.readme()
+        let guide = try Self.text("docs/guides/ModelsInCode.md")
         let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
         let program = try #require(source.components(separatedBy: "// snippet: program\n").dropFirst().first)
         let snippet = try #require(program.components(separatedBy: "// end of snippet").first)
-        #expect(readme.contains("import CoreData\n\n" + snippet))
+        #expect(guide.contains("```swift\n" + snippet + "```"))
     }
 
-    @Test("gives what it says")
+    @Test("give what it says")
     func runs() throws {
         let folder = try TemporaryFolder()
         #expect(try playlist(at: folder.store) == ["Red", "Green"])
     }
 
-    @Test("has at most 150 lines around it")
+    @Test("have at most 150 lines")
     func length() throws {
-        #expect(try Self.readme().split(separator: "\n", omittingEmptySubsequences: false).count <= 151)
+        #expect(try Self.text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 151)
     }
 
-    private static func readme() throws -> String {
-        try String(contentsOf: Places.package.appendingPathComponent("README.md"), encoding: .utf8)
+    // * Every Swift in the README is in a guide; the tests of the guides compile what those show.
+    @Test("show no Swift but that of the guides")
+    func snippets() throws {
+        let folder = Places.package.appendingPathComponent("docs/guides")
+        let guides = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .map { try String(contentsOf: $0, encoding: .utf8) }
+        let shown = try Self.text("README.md").components(separatedBy: "\n```").enumerated()
+            .filter { $0.offset % 2 == 1 && ($0.element.hasPrefix("swift\n") || $0.element.hasPrefix("xml\n")) }
+            .map { $0.element.drop { $0 != "\n" }.trimmingPrefix("\nimport CoreDataStack\n") }
+        #expect(shown.count == 3)
+        for snippet in shown { #expect(guides.contains { $0.contains(snippet) }, "\(snippet)") }
+    }
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: Places.package.appendingPathComponent(path), encoding: .utf8)
     }
 }

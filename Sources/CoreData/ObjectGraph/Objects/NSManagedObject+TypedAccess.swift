@@ -5,7 +5,7 @@ extension NSManagedObject {
     ///
     /// Resolved to a place in the row once per layout; then a read is a compare and a load. Where `Value` is not the attribute's own type
     /// (`Int` for an Integer 16, say) the value is converted, by name.
-    public struct Attribute<Value: ManagedValue>: Sendable {
+    public struct Attribute<Value: ManagedValue>: NamedKey, Sendable {
         @usableFromInline let cache: SlotCache.Reference
         public init(_ name: StaticString) {
             cache = SlotCache.named(name, kind: SlotKind(rawValue: Value.slotKind))
@@ -16,7 +16,7 @@ extension NSManagedObject {
     }
 
     /// A typed name of a to-one relationship.
-    public struct ToOne<Target: NSManagedObject>: Sendable {
+    public struct ToOne<Target: NSManagedObject>: NamedKey, Sendable {
         let cache: SlotCache.Reference
         public init(_ name: StaticString) { cache = SlotCache.named(name, kind: .reference) }
 
@@ -25,14 +25,14 @@ extension NSManagedObject {
     }
 
     /// A typed name of a to-many relationship.
-    public struct ToMany<Target: NSManagedObject>: Sendable {
+    public struct ToMany<Target: NSManagedObject>: NamedKey, Sendable {
         /// The relationship's name.
         public let name: String
         public init(_ name: StaticString) { self.name = "\(name)" }
     }
 
     /// A typed name of an ordered to-many relationship.
-    public struct OrderedToMany<Target: NSManagedObject>: Sendable {
+    public struct OrderedToMany<Target: NSManagedObject>: NamedKey, Sendable {
         /// The relationship's name.
         public let name: String
         public init(_ name: StaticString) { self.name = "\(name)" }

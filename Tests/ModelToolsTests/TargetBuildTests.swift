@@ -1,0 +1,34 @@
+import Foundation
+import ModelTools
+import TestSupport
+import Testing
+
+@Suite("A build of a target's models")
+struct TargetBuildTests {
+    // * The model has a mandatory attribute without a default, and an attribute in its file that nobody knows.
+    // => Each is told, unless the options name the place, its entity or the unknown attribute, or the model says NO.
+    @Test("tells warnings at their lines, unless they are silenced")
+    func silence() throws {
+        let (warning, error) = ("contents:3:1: warning: Book.title is mandatory", "contents:2:1: error: odd is no attribute of <entity>")
+        try expect([error, warning])
+        try expect([warning], silence: ["odd"])
+        try expect([], silence: ["odd", "Book.title"])
+        try expect([], silence: ["odd"], userInfo: "<userInfo><entry key=\"CoreDataWarnings\" value=\"NO\"/></userInfo>")
+    }
+
+    private func expect(_ beginnings: [String], silence: [String] = [], userInfo: String = "") throws {
+        let folder = try TemporaryFolder()
+        let lines = [
+            "<model>", "<entity name=\"Book\" odd=\"1\">", "<attribute name=\"title\" attributeType=\"String\">\(userInfo)</attribute>",
+            "</entity>", "</model>",
+        ]
+        try folder.write(lines.joined(separator: "\n"), to: "M.xcdatamodel/contents")
+        try folder.write("{\"silence\": \(silence)}", to: ".coredata.json")
+        var build = TargetBuild()
+        (build.module, build.folder, build.output) = ("M", folder.url.path, folder.path("out"))
+        build.models = [folder.path("M.xcdatamodel")]
+        let told = build.run().map(\.description)
+        #expect(told.count == beginnings.count, "\(told)")
+        for beginning in beginnings { #expect(told.contains { $0.contains(beginning) }, "\(told)") }
+    }
+}
