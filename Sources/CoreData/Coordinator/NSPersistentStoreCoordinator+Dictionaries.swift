@@ -15,19 +15,14 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    private func storesForDictionaries(_ query: FetchQuery) throws -> [any DictionaryStore] {
+    private func storesForDictionaries(_ query: FetchQuery) throws -> [any RowStore] {
         let numbers = persistentStores.map(\.number)
         if numbers.isEmpty || query.stores?.isSubset(of: numbers) == false {
             // Says why nobody can be asked, before a statement is run.
             _ = try count(query)
         }
-        return try persistentStores.filter { query.stores?.contains($0.number) ?? true }.map { store in
-            guard let store = store as? any DictionaryStore else {
-                throw DictionaryQuery.refusal(query.entity, "the store at \(store.url?.path ?? "?") does not answer with dictionaries")
-            }
-            return store
-        }
-        .filter { store in ([query.entity] + (query.includesSubentities ? query.entity.allSubentities : [])).contains(where: store.holds) }
+        let entities = [query.entity] + (query.includesSubentities ? query.entity.allSubentities : [])
+        return allStores.filter { store in query.stores?.contains(store.number) ?? true && entities.contains(where: store.holds) }
     }
 }
 
@@ -83,7 +78,7 @@ private struct DictionaryMerge {
         return PredicateSQL.aggregateFunctions[name] != nil || arguments.contains(where: hasAggregate)
     }
 
-    func rows(of stores: [any DictionaryStore]) throws -> [[Any?]] {
+    func rows(of stores: [any RowStore]) throws -> [[Any?]] {
         var rows = try stores.flatMap { try $0.values(partial).map { Array($0.prefix(partial.columns.count)) } }
         if hasAggregates || !query.groups.isEmpty || query.isDistinct { rows = try grouped(rows) }
         rows = rows.map(finished)

@@ -37,6 +37,7 @@ extension NSAtomicStore: RowStore, ClassStore {
     }
     package func references(_ query: FetchQuery) throws -> [RowReference]? { try opened().rows.references(query) }
     package func count(_ query: FetchQuery) throws -> Int? { try opened().rows.count(query) }
+    package func values(_ query: DictionaryQuery) throws -> [[Any?]] { try opened().rows.values(query) }
     package func cachedRow(root: Int, key: Int64) -> Row? { mirror.withLock { $0 }?.rows.cachedRow(root: root, key: key) }
     package func row(for reference: RowReference) throws -> Row? { try opened().rows.row(for: reference) }
     package func rows(for references: [RowReference], root: NSEntityDescription) throws -> [Int64: Row] {

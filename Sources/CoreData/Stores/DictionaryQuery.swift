@@ -3,8 +3,8 @@ import Predicates
 import class Predicates.NSExpression
 
 /// A fetch for dictionaries as a value: which columns, of which groups of rows.
-struct DictionaryQuery {
-    struct Column {
+package struct DictionaryQuery {
+    package struct Column {
         /// The key in the dictionaries.
         let name: String
         var expression: NSExpression
@@ -89,10 +89,4 @@ extension DictionaryQuery.Column {
         }
         return nil
     }
-}
-
-/// A store that answers with dictionaries.
-protocol DictionaryStore: NSPersistentStore {
-    /// The values of the columns, row by row.
-    func values(_ query: DictionaryQuery) throws -> [[Any?]]
 }

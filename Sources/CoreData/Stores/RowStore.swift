@@ -21,6 +21,8 @@ package protocol RowStore: NSPersistentStore {
     func references(_ query: FetchQuery) throws -> [RowReference]?
     /// The number of a query's rows; nil as for `references`.
     func count(_ query: FetchQuery) throws -> Int?
+    /// The values of a query's columns, row by row: nil for what is nil, an ID for a to-one relationship.
+    func values(_ query: DictionaryQuery) throws -> [[Any?]]
     /// The newest row that is at hand without reading anything.
     func cachedRow(root: Int, key: Int64) -> Row?
     /// The newest row; nil where the store has none.
@@ -67,6 +69,10 @@ extension RowStore {
     }
 
     package func discardRemains() {}
+
+    package func values(_ query: DictionaryQuery) throws -> [[Any?]] {
+        throw DictionaryQuery.refusal(query.rows.entity, "a store of type \(type) does not answer with dictionaries")
+    }
 
     package func pooledKeys(_ count: Int, for entity: NSEntityDescription) -> Int64? { nil }
 }

@@ -95,7 +95,7 @@ final class ContractHome {
 }
 
 extension NSManagedObjectContext {
-    func all<Object: NSManagedObject>(_ type: Object.Type, _ format: String? = nil, sortedBy key: String? = nil) throws -> [Object] {
+    func all<Object: NSManagedObject>(_ type: Object.Type, where format: String? = nil, sortedBy key: String? = nil) throws -> [Object] {
         let request = NSFetchRequest<Object>(entityName: "\(type)")
         request.predicate = format.map { NSPredicate(format: $0) }
         request.sortDescriptors = key.map { [NSSortDescriptor(key: $0, ascending: true)] }

@@ -23,7 +23,7 @@ struct ContractTests {
         try context.save()
 
         let other = try home.reopened(context)
-        let books = try other.all(Book.self, "title != 'empty'", sortedBy: "pages")
+        let books = try other.all(Book.self, where: "title != 'empty'", sortedBy: "pages")
         #expect(books.map(\.title) == texts)
         #expect(books.map(\.pages) == (-3..<5).map { $0 })
         #expect(books.map(\.price) == texts.indices.map { 0.1 * Double($0) })
@@ -31,7 +31,7 @@ struct ContractTests {
         #expect(books.map(\.copies) == texts.indices.map { Int64.max - Int64($0) })
         #expect(books.map(\.isLent) == texts.indices.map { $0 % 2 == 0 })
         #expect(books.map(\.cover) == texts.indices.map { Data([0, 255, UInt8($0)]) })
-        let nothing = try #require(try other.all(Book.self, "title == 'empty'").first)
+        let nothing = try #require(try other.all(Book.self, where: "title == 'empty'").first)
         #expect(nothing.price == nil && nothing.published == nil && nothing.isbn == nil && nothing.cover == nil)
     }
 
@@ -193,8 +193,8 @@ struct ContractTests {
         #expect(try fetch("TRUEPREDICATE", limit: 3, offset: 4) == [3, 8, 13])
         let unsaved = Book(context: context)
         (unsaved.title, unsaved.pages) = ("Title 9", 99)
-        for book in try context.all(Book.self, "pages == 19") { book.pages = -1 }
-        for book in try context.all(Book.self, "pages == 18") { context.delete(book) }
+        for book in try context.all(Book.self, where: "pages == 19") { book.pages = -1 }
+        for book in try context.all(Book.self, where: "pages == 18") { context.delete(book) }
         #expect(try fetch("pages >= 15") == [99, 17, 16, 15])
         #expect(try fetch("TRUEPREDICATE", limit: 2) == [99, -1])
         let ids = NSFetchRequest<NSManagedObjectID>(entityName: "Book")
@@ -311,6 +311,31 @@ struct ContractTests {
         book.title = "T"
         try first.save()
         #expect(try second.all(Book.self).map(\.title) == ["T"])
+    }
+
+    @Test("answers with dictionaries: columns, groups and counts", arguments: ContractKind.allCases)
+    func dictionaries(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind)
+        defer { withExtendedLifetime(home) {} }
+        let context = try home.open()
+        for (index, title) in ["b", "a", "b"].enumerated() {
+            let book = Book(context: context)
+            (book.title, book.pages) = (title, Int32(index))
+        }
+        try context.save()
+
+        let request = NSFetchRequest<NSDictionary>(entityName: "Book")
+        request.resultType = .dictionaryResultType
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true), NSSortDescriptor(key: "pages", ascending: false)]
+        request.propertiesToFetch = ["title", "pages", "price"]
+        #expect(try context.fetch(request) == [["title": "a", "pages": 1], ["title": "b", "pages": 2], ["title": "b", "pages": 0]])
+
+        let count = NSExpressionDescription()
+        (count.name, count.expressionResultType) = ("number", .integer64AttributeType)
+        count.expression = NSExpression(forFunction: "count:", arguments: [NSExpression(forKeyPath: "title")])
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        (request.propertiesToFetch, request.propertiesToGroupBy) = (["title", count], ["title"])
+        #expect(try context.fetch(request) == [["title": "a", "number": 1], ["title": "b", "number": 2]])
     }
 
     @Test("keeps metadata", arguments: ContractKind.allCases.filter { $0 != .dictionary })

@@ -70,7 +70,33 @@ final class DictionaryStore: NSIncrementalStore {
         }
         objects = Array(objects.dropFirst(request.fetchOffset))
         if request.fetchLimit > 0 { objects = Array(objects.prefix(request.fetchLimit)) }
-        return request.resultType == .countResultType ? [NSNumber(value: objects.count)] : objects
+        switch request.resultType {
+        case .countResultType: return [NSNumber(value: objects.count)]
+        case .dictionaryResultType: return dictionaries(of: objects, request)
+        default: return objects
+        }
+    }
+
+    /// Columns are attributes or, for each group of them, the number of its objects.
+    private func dictionaries(
+        of objects: [NSManagedObject],
+        _ request: NSFetchRequest<any NSFetchRequestResult>
+    ) -> [[String: Any]] {
+        let columns = request.propertiesToFetch ?? []
+        let keys = columns.compactMap { $0 as? String }
+        let rows = objects.map { object in
+            Dictionary(uniqueKeysWithValues: keys.compactMap { key in object.value(forKey: key).map { (key, $0) } })
+        }
+        guard let count = columns.compactMap({ $0 as? NSExpressionDescription }).first else { return rows }
+        var groups: [(row: [String: Any], number: Int)] = []
+        for row in rows {
+            if let index = groups.firstIndex(where: { NSDictionary(dictionary: $0.row).isEqual(to: row) }) {
+                groups[index].number += 1
+            } else {
+                groups.append((row, 1))
+            }
+        }
+        return groups.map { group in group.row.merging([count.name: group.number]) { $1 } }
     }
 
     private func allSubentities(of entity: NSEntityDescription) -> [NSEntityDescription] {

@@ -115,7 +115,7 @@ struct PackageStoreTests {
         try coordinator.addPersistentStore(ofType: PlanetStore.storeType, configurationName: nil, at: nil)
         let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
         context.persistentStoreCoordinator = coordinator
-        #expect(try context.all(Tag.self, "label BEGINSWITH 'M'", sortedBy: "label").map(\.label) == ["Mars", "Mercury"])
+        #expect(try context.all(Tag.self, where: "label BEGINSWITH 'M'", sortedBy: "label").map(\.label) == ["Mars", "Mercury"])
         let earth = try #require(coordinator.managedObjectID(for: "x-coredata://PLANETS/Tag/p3"))
         #expect((try context.existingObject(with: earth) as? Tag)?.label == "Earth")
         #expect(try context.count(for: NSFetchRequest<Tag>(entityName: "Tag")) == 8)

@@ -39,6 +39,7 @@ extension NSIncrementalStore: RowStore, ClassStore {
 
     package func references(_ query: FetchQuery) throws -> [RowReference]? { try reading().references(query) }
     package func count(_ query: FetchQuery) throws -> Int? { try reading().count(query) }
+    package func values(_ query: DictionaryQuery) throws -> [[Any?]] { try reading().values(query) }
     package func cachedRow(root: Int, key: Int64) -> Row? { rowsAtHand.withLock { $0 }?.row(root: root, key: key) }
     package func row(for reference: RowReference) throws -> Row? { try reading().row(for: reference) }
 

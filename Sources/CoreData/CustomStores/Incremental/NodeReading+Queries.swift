@@ -71,6 +71,33 @@ extension NodeReading {
     }
 }
 
+/// Fetches for dictionaries.
+extension NodeReading {
+    func values(_ query: DictionaryQuery) throws -> [[Any?]] {
+        let request = request(query.rows, 0)
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = query.columns.map(\.property)
+        request.propertiesToGroupBy = query.groups.isEmpty ? nil : query.groups.map(\.property)
+        request.havingPredicate = query.having?.predicate
+        request.returnsDistinctResults = query.isDistinct
+        let answer = try store.execute(request, with: StagedObjects(coordinator).context)
+        guard let dictionaries = answer as? [[String: Any]] else {
+            throw broken("execute(_:with:)", "has returned \(answer) for a fetch of dictionaries")
+        }
+        return dictionaries.map { dictionary in query.columns.map { dictionary[$0.name] } }
+    }
+}
+
+extension DictionaryQuery.Column {
+    /// The column as a request names it: its key, or what computes it.
+    fileprivate var property: Any {
+        if type == .undefinedAttributeType, case .keyPath(nil, name) = expression.tree { return name }
+        let description = NSExpressionDescription()
+        (description.name, description.expression, description.expressionResultType) = (name, expression, type)
+        return description
+    }
+}
+
 extension PredicateTree {
     /// The tree as a predicate that can be evaluated, printed or translated.
     var predicate: NSPredicate {

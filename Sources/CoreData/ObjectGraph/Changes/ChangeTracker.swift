@@ -5,6 +5,8 @@ import Foundation
 /// Holds them strongly. An object is in each list at most once; what a save does with it, and what happened to it in the event, stands in its
 /// state.
 final class ChangeTracker {
+    /// Whoever follows the events.
+    let watchers = ContextWatchers()
     /// Objects with changes, in the order of their first change. May hold objects that have none any more, but not more than half.
     @exclusivity(unchecked) private(set) var objects: ContiguousArray<NSManagedObject> = []
     /// Those from here on had their first change in the current event.

@@ -211,7 +211,7 @@ extension NSManagedObjectContext {
         withExtendedLifetime(pending) {}
         kept.comeBack(without: dropped)
         post(.NSManagedObjectContextObjectsDidChange, [.invalidatedAllObjects: ids])
-        watchers.tellOfReset()
+        tracker.watchers.tellOfReset()
         if !kept.isEmpty { processPendingChanges() }
     }
 }

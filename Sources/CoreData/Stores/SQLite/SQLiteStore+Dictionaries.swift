@@ -1,8 +1,8 @@
 import Foundation
 import SQLiteDriver
 
-extension SQLiteStore: DictionaryStore {
-    func values(_ query: DictionaryQuery) throws -> [[Any?]] {
+extension SQLiteStore {
+    package func values(_ query: DictionaryQuery) throws -> [[Any?]] {
         let plan = try DictionaryPlan(query, cache: plans, home: home)
         return try reporting("fetch") {
             try reading { connection in
