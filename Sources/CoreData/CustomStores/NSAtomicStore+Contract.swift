@@ -51,32 +51,50 @@ extension NSAtomicStore: RowStore, ClassStore {
 
     package func reserveKeys(for rows: [Row], of entity: NSEntityDescription) throws -> [Int64] {
         guard let coordinator = persistentStoreCoordinator else { return [] }
-        let keys = try opened().reserveKeys(rows.count, for: entity)
-        let objects = StagedObjects(coordinator).objects(rows, keys, of: entity, store: number)
-        for (key, object) in zip(keys, objects.made) { try bindReference(of: object, key) }
-        return keys
+        return try hooks.withLock {
+            let keys = try opened().reserveKeys(rows.count, for: entity)
+            let objects = StagedObjects(coordinator).objects(rows, keys, of: entity, store: number)
+            for (key, object) in zip(keys, objects.made) { _ = try bindReference(of: object, key) }
+            return keys
+        }
     }
 
     package var hasUnwrittenMetadata: Bool { hasNewMetadata }
 
     /// The nodes follow the changes, then `save()` writes them; `next` runs after that, since it is what can be taken back.
     package func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt {
-        let edits = metadataEdits
         guard let model = persistentStoreCoordinator?.managedObjectModel else { throw closed }
-        let receipt = try opened().save(changes) { staged in
-            let update = NodeUpdate(self, changes, staged, model)
-            try update.run { try next() }
-        }
-        return StoreReceipt(insertedKeys: receipt.insertedKeys) { [self] in
-            receipt.publish()
-            didWriteMetadata(edits)
+        return try hooks.withLock {
+            let (rows, update) = (try opened(), NodeUpdate(self, changes, model))
+            var edits = metadataEdits
+            do {
+                let receipt = try rows.save(changes) { staged in
+                    try update.run(staged)
+                    // What `save()` has set was written by it, or is told nobody.
+                    edits = metadataEdits
+                    try next()
+                }
+                return StoreReceipt(insertedKeys: receipt.insertedKeys) { [self] in
+                    receipt.publish()
+                    didWriteMetadata(edits)
+                }
+            } catch {
+                update.revert(to: rows.rows)
+                throw error
+            }
         }
     }
 
     /// Asks the class what identifies a new object.
-    func bindReference(of object: NSManagedObject, _ key: Int64) throws {
+    ///
+    /// - Returns: what the key stands for now; nil where it stood for something already.
+    func bindReference(of object: NSManagedObject, _ key: Int64) throws -> BoundReference? {
         let root = object.entity.rootEntity.name ?? ""
-        guard let references, references.reference(of: key, root: root) == nil else { return }
+        guard let references else { return nil }
+        if let known = references.reference(of: key, root: root) {
+            guard references.known(known, root: root) == key else { throw taken(known) }
+            return nil
+        }
         let given = newReferenceObject(for: object)
         guard let reference = ReferenceObject(given) else {
             throw broken(
@@ -85,13 +103,30 @@ extension NSAtomicStore: RowStore, ClassStore {
                 .persistentStoreSave
             )
         }
-        guard references.known(reference, root: root).map({ !hasNode($0, object.entity) }) ?? true else {
-            throw broken("newReferenceObject(for:)", "has returned \(reference.name), which another object has", .persistentStoreSave)
-        }
+        let former = references.known(reference, root: root)
+        if let former, hasNode(former, object.entity) { throw taken(reference) }
         references.bind(key, to: reference, root: root)
+        return BoundReference(root: root, key: key, reference: reference, former: former)
+    }
+
+    private func taken(_ reference: ReferenceObject) -> CocoaError {
+        broken("newReferenceObject(for:)", "has returned \(reference.name), which another object has", .persistentStoreSave)
     }
 
     private func hasNode(_ key: Int64, _ entity: NSEntityDescription) -> Bool {
         persistentStoreCoordinator.map { nodes[$0.id(of: key, entity.rootEntity, in: self).identity] != nil } ?? false
+    }
+}
+
+/// What a key has come to stand for in a save, and which key had the reference object before.
+struct BoundReference {
+    let root: String
+    let key: Int64
+    let reference: ReferenceObject
+    let former: Int64?
+
+    func takeBack(from table: ReferenceTable) {
+        table.unbind(key, root: root)
+        if let former { table.bind(former, to: reference, root: root) }
     }
 }

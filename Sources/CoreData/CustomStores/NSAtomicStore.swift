@@ -18,6 +18,8 @@ open class NSAtomicStore: NSPersistentStore {
     final let nodes = CacheNodes()
     /// Nil before the store is loaded, and once it is closed.
     final let mirror = Lock<StoreMirror?>(nil)
+    /// Hooks are called one at a time. Taken before anything of the mirror.
+    final let hooks = NSRecursiveLock()
 
     // The hooks stand here because on Linux a method of an extension cannot be overridden.
 
@@ -46,7 +48,7 @@ open class NSAtomicStore: NSPersistentStore {
     /// The objects of these nodes are deleted; the nodes go after this call.
     open func willRemoveCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {}
 
-    /// What identifies a new object in the store for ever: a text or a number that no other object of its root entity has.
+    /// What identifies a new object in the store for ever: a text that is not empty, or a whole number, that no other object of its root entity has.
     open func newReferenceObject(for managedObject: NSManagedObject) -> Any { UUID().uuidString }
 
     final override func homeDidChange() { mirror.withLock { $0?.rows.home = home } }
@@ -83,7 +85,7 @@ extension NSAtomicStore {
         }
     }
 
-    private static func value(of relationship: NSRelationshipDescription, _ ends: [NSAtomicStoreCacheNode]) -> Any? {
+    static func value(of relationship: NSRelationshipDescription, _ ends: [NSAtomicStoreCacheNode]) -> Any? {
         if !relationship.isToMany { return ends.first }
         return relationship.isOrdered ? NSOrderedSet(array: ends) : NSSet(array: ends)
     }

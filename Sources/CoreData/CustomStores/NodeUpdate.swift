@@ -4,34 +4,56 @@ import Foundation
 final class NodeUpdate {
     private let store: NSAtomicStore
     private let changes: StoreChanges
-    private let staged: StagedSave
-    private let objects: StagedObjects
+    private let model: NSManagedObjectModel
     /// The nodes as they were.
     private var replaced: [(node: NSAtomicStoreCacheNode, values: NSMutableDictionary?)] = []
     private var added: [NSAtomicStoreCacheNode] = []
     private var removed: [NSAtomicStoreCacheNode] = []
+    private var bound: [BoundReference] = []
+    private var isWritten = false
 
-    init(_ store: NSAtomicStore, _ changes: StoreChanges, _ staged: StagedSave, _ model: NSManagedObjectModel) {
-        (self.store, self.changes, self.staged) = (store, changes, staged)
-        objects = StagedObjects(staged.rows, model)
+    init(_ store: NSAtomicStore, _ changes: StoreChanges, _ model: NSManagedObjectModel) {
+        (self.store, self.changes, self.model) = (store, changes, model)
     }
 
-    /// - Parameter next: what has to succeed after the store is written.
-    func run(_ next: () throws -> Void) throws {
-        var isWritten = false
-        do {
-            try updateNodes()
-            try store.save()
-            isWritten = true
-            try next()
-        } catch {
-            revert()
-            if isWritten { writeAgain() }
-            throw error
+    /// Brings the nodes up to date, and has the class write them.
+    ///
+    /// - Throws: the class's error; `revert(to:)` is to be called then, as after anything that fails later.
+    func run(_ staged: StagedSave) throws {
+        try updateNodes(staged, StagedObjects(staged.rows, model))
+        try store.save()
+        isWritten = true
+    }
+
+    /// The save has failed: everything is put back.
+    ///
+    /// - Parameter rows: those that are saved, without any of the changes.
+    func revert(to rows: any RowStore) {
+        added.forEach(store.nodes.remove)
+        for (node, values) in replaced.reversed() { node.propertyCache = values }
+        removed.forEach(store.nodes.add)
+        if let references = store.references { for reference in bound.reversed() { reference.takeBack(from: references) } }
+        refill(from: rows)
+        if isWritten { writeAgain() }
+    }
+
+    /// Nodes of the program's own may keep their values elsewhere: the class fills them as it has done before.
+    private func refill(from rows: any RowStore) {
+        let own = replaced.map(\.node).filter { type(of: $0) != NSAtomicStoreCacheNode.self }
+        guard !own.isEmpty else { return }
+        let objects = StagedObjects(rows, model)
+        for (entity, nodes) in Dictionary(grouping: own, by: \.entity) {
+            do {
+                for object in try objects.objects(nodes.map(\.identity.key), of: entity, in: rows) {
+                    if let node = store.cacheNode(for: object.objectID) { store.updateCacheNode(node, from: object) }
+                }
+            } catch {
+                _ = FailureLog.noted("The nodes of \(type(of: store)) could not be put back after a save that failed", error)
+            }
         }
     }
 
-    private func updateNodes() throws {
+    private func updateNodes(_ staged: StagedSave, _ objects: StagedObjects) throws {
         let inserted = try zip(changes.groups, staged.keys).map { change, keys in
             try objects.objects(Array(keys), of: change.group.entity, in: staged.rows)
         }
@@ -45,7 +67,7 @@ final class NodeUpdate {
 
     private func addNodes(for objects: [NSManagedObject], _ group: ChangeSet.Group) throws {
         for object in objects {
-            try store.bindReference(of: object, object.key)
+            if let reference = try store.bindReference(of: object, object.key) { bound.append(reference) }
             let node = store.newCacheNode(for: object)
             guard node.objectID == object.objectID else {
                 throw store.broken("newCacheNode(for:)", "has returned a node of another object, \(node.objectID)", .persistentStoreSave)
@@ -84,12 +106,25 @@ final class NodeUpdate {
         guard !removed.isEmpty else { return }
         store.willRemoveCacheNodes(Set(removed))
         removed.forEach(store.nodes.remove)
+        cutEnds()
     }
 
-    private func revert() {
-        added.forEach(store.nodes.remove)
-        for (node, values) in replaced.reversed() { node.propertyCache = values }
-        removed.forEach(store.nodes.add)
+    /// Nobody tells the nodes that lead to an object that it is gone, where no inverse does: the store would have ends without a node.
+    private func cutEnds() {
+        let gone = Set(removed.map(\.identity))
+        let keys = Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name ?? "", Self.keysThatStay($0)) })
+        for node in store.nodes.all {
+            for key in keys[node.entity.name ?? ""] ?? [] {
+                guard let ends = node.related(key.name), ends.contains(where: { gone.contains($0.identity) }) else { continue }
+                replaced.append((node, node.snapshot))
+                let rest = ends.filter { !gone.contains($0.identity) }.compactMap(store.cacheNode(for:))
+                node.setValue(NSAtomicStore.value(of: key, rest), forKey: key.name)
+            }
+        }
+    }
+
+    private static func keysThatStay(_ entity: NSEntityDescription) -> [NSRelationshipDescription] {
+        entity.relationshipsByName.values.filter { !$0.isTransient && ($0.inverse.map { $0.deleteRule == .noActionDeleteRule } ?? true) }
     }
 
     /// The file is put back as well: another store has refused its part.

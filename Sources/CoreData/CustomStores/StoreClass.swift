@@ -48,6 +48,15 @@ struct StoreClass: StoreKind {
         guard let metadata = store.metadata, let uuid = metadata[NSStoreUUIDKey] as? String, !uuid.isEmpty else {
             throw broken("loadMetadata() has not set \(NSStoreUUIDKey) in the metadata")
         }
+        guard
+            uuid.utf8.allSatisfy({
+                $0 < 128 && (Character(Unicode.Scalar($0)).isLetter || Character(Unicode.Scalar($0)).isNumber || $0 == 45)
+            })
+        else {
+            throw broken(
+                "loadMetadata() has set \(NSStoreUUIDKey) to \"\(uuid)\": letters, digits and hyphens can be in the URIs of its objects"
+            )
+        }
         guard let type = metadata[NSStoreTypeKey] as? String else {
             throw broken("loadMetadata() has not set \(NSStoreTypeKey) in the metadata")
         }

@@ -5,19 +5,37 @@ enum AtomicFile {
     /// Writes beside the file, makes sure that it is on the disk, and puts it in the file's place. A link stays one; what permissions the file has
     /// stay too.
     ///
-    /// - Throws: a `CocoaError` for what the system says; the file is as it was then.
-    static func write(_ data: Data, to url: URL) throws {
-        let target = url.resolvingSymlinksInPath()
+    /// - Parameter check: is given what is in the file's place now, nil for nothing, and throws where that is not to be replaced. Nobody else who
+    ///   writes in this way gets between.
+    /// - Returns: what the file is now.
+    /// - Throws: a `CocoaError` for what the system says, or what `check` throws; the file is as it was then.
+    @discardableResult
+    static func write(_ data: Data, to url: URL, _ check: (FileStamp?) throws -> Void) throws -> FileStamp? {
+        let target = target(of: url)
         let folder = target.deletingLastPathComponent()
-        let temporary = folder.appendingPathComponent(".\(target.lastPathComponent).\(UUID().uuidString)")
+        try check(FileStamp(target))
+        let temporary = folder.appendingPathComponent(".\(UUID().uuidString)")
         do {
-            try create(temporary, data, mode: mode(of: target))
-            guard rename(temporary.path, target.path) == 0 else { throw failure(target) }
+            let stamp = try create(temporary, data, mode: mode(of: target))
+            try locking(folder) {
+                try check(FileStamp(target))
+                guard rename(temporary.path, target.path) == 0 else { throw failure(target) }
+            }
+            return stamp
         } catch {
             unlink(temporary.path)
             throw error
         }
-        sync(folder)
+    }
+
+    /// Where links lead, also one to what is not there yet.
+    private static func target(of url: URL) -> URL {
+        var target = url.resolvingSymlinksInPath()
+        for _ in 0..<32 {
+            guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: target.path) else { break }
+            target = URL(fileURLWithPath: next, relativeTo: target.deletingLastPathComponent()).standardizedFileURL
+        }
+        return target
     }
 
     private static func mode(of file: URL) -> mode_t {
@@ -25,10 +43,12 @@ enum AtomicFile {
         return stat(file.path, &status) == 0 ? status.st_mode & 0o777 : 0o644
     }
 
-    private static func create(_ file: URL, _ data: Data, mode: mode_t) throws {
+    private static func create(_ file: URL, _ data: Data, mode: mode_t) throws -> FileStamp? {
         let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure(file) }
         defer { close(descriptor) }
+        // Whatever the mask of the process takes away.
+        _ = fchmod(descriptor, mode)
         try data.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
@@ -39,14 +59,17 @@ enum AtomicFile {
             }
         }
         guard fsync(descriptor) == 0 else { throw failure(file) }
+        return FileStamp(file)
     }
 
-    /// So that the new name is on the disk as well. What cannot be synced has been renamed all the same.
-    private static func sync(_ folder: URL) {
+    /// Runs `body` while no other process or thread does so for the folder, and brings new names to the disk. What cannot be locked or synced, as
+    /// some file systems of networks, is renamed all the same.
+    private static func locking(_ folder: URL, _ body: () throws -> Void) throws {
         let descriptor = open(folder.path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        if descriptor >= 0 { while flock(descriptor, LOCK_EX) != 0, errno == EINTR {} }
+        try body()
+        if descriptor >= 0 { fsync(descriptor) }
     }
 
     private static func failure(_ file: URL) -> CocoaError {

@@ -4,13 +4,24 @@ import Foundation
 enum ReferenceObject: Hashable, Sendable {
     case text(String)
     case number(Int64)
+    /// One that is no `Int64`.
+    case large(UInt64)
 
-    /// Nil for what is neither, and for fractions.
+    /// Nil for what is neither, for fractions, and for a text without anything in it, which no URI could name.
     init?(_ value: Any) {
         switch value {
-        case let text as String: self = .text(text)
+        case let text as String where !text.isEmpty: self = .text(text)
+        case let number as NSNumber where number.uint64Value > Int64.max && number.int64Value < 0 && number.doubleValue > 0:
+            self = .large(number.uint64Value)
         case let number as NSNumber where number.doubleValue == Double(number.int64Value): self = .number(number.int64Value)
-        case let number as any BinaryInteger: self = .number(Int64(clamping: number))
+        case let number as any BinaryInteger:
+            if let number = Int64(exactly: number) {
+                self = .number(number)
+            } else if let number = UInt64(exactly: number) {
+                self = .large(number)
+            } else {
+                return nil
+            }
         default: return nil
         }
     }
@@ -20,6 +31,7 @@ enum ReferenceObject: Hashable, Sendable {
         switch self {
         case .text(let text): text
         case .number(let number): String(number)
+        case .large(let number): String(number)
         }
     }
 
@@ -27,6 +39,7 @@ enum ReferenceObject: Hashable, Sendable {
         switch self {
         case .text(let text): text
         case .number(let number): NSNumber(value: number)
+        case .large(let number): NSNumber(value: number)
         }
     }
 }
@@ -40,17 +53,23 @@ final class ReferenceTable: Sendable {
         var keys: [String: Int64] = [:]
         var references: [Int64: ReferenceObject] = [:]
         var last: Int64 = 0
+        /// The last number that was given to an object, of stores that number theirs.
+        var lastNumber: Int64 = 0
         /// What the store has used so far, for a name that comes from a URI.
         var usesTexts = false
     }
     /// By the name of the root entity.
     private let roots = Lock<[String: Root]>([:])
 
-    /// The key of a reference object below a root entity, an old one or a new one.
+    /// The key of a reference object below a root entity, an old one or a new one. Whether a name of digits is a text or a number, the store says:
+    /// for one that came from a URI before, that was a guess.
     func key(of reference: ReferenceObject, root: String) -> Int64 {
         roots.withLock { roots in
             if case .text = reference { roots[root, default: Root()].usesTexts = true }
-            if let known = roots[root]?.keys[reference.name] { return known }
+            if let known = roots[root]?.keys[reference.name] {
+                roots[root]?.references[known] = reference
+                return known
+            }
             let key = (roots[root]?.last ?? 0) + 1
             roots[root, default: Root()].last = key
             Self.bind(key, reference, &roots[root, default: Root()])
@@ -60,7 +79,8 @@ final class ReferenceTable: Sendable {
 
     /// The key of the name that is in a URI.
     func key(named name: String, root: String) -> Int64 {
-        let usesTexts = roots.withLock { $0[root]?.usesTexts ?? false }
+        let (usesTexts, known) = roots.withLock { ($0[root]?.usesTexts ?? false, $0[root]?.keys[name]) }
+        if let known { return known }
         let number = usesTexts ? nil : Int64(name).flatMap { String($0) == name ? ReferenceObject.number($0) : nil }
         return key(of: number ?? .text(name), root: root)
     }
@@ -82,6 +102,24 @@ final class ReferenceTable: Sendable {
     /// A key that was reserved stands for a reference object from now on, which may have had another one: an object that was deleted.
     func bind(_ key: Int64, to reference: ReferenceObject, root: String) {
         roots.withLock { Self.bind(key, reference, &$0[root, default: Root()]) }
+    }
+
+    /// A key stands for nothing any more.
+    func unbind(_ key: Int64, root: String) {
+        roots.withLock { roots in
+            guard let reference = roots[root]?.references.removeValue(forKey: key) else { return }
+            if roots[root]?.keys[reference.name] == key { roots[root]?.keys[reference.name] = nil }
+        }
+    }
+
+    /// The number after all that were given so far, and after `floor`; nil where there is none.
+    func nextNumber(after floor: Int64, root: String) -> Int64? {
+        roots.withLock { roots in
+            let last = max(floor, roots[root]?.lastNumber ?? 0)
+            guard last < .max else { return nil }
+            roots[root, default: Root()].lastNumber = last + 1
+            return last + 1
+        }
     }
 
     private static func bind(_ key: Int64, _ reference: ReferenceObject, _ root: inout Root) {

@@ -50,7 +50,7 @@ public final class JSONLinesStore: NSIncrementalStore {
     public override func newValuesForObject(with objectID: NSManagedObjectID, with context: NSManagedObjectContext) throws
         -> NSIncrementalStoreNode
     {
-        guard let number = (referenceObject(for: objectID) as? NSNumber)?.intValue, number < lines.count else {
+        guard let number = (referenceObject(for: objectID) as? NSNumber)?.intValue, lines.holds(number) else {
             throw CocoaError(.managedObjectReferentialIntegrity)
         }
         return NSIncrementalStoreNode(objectID: objectID, withValues: try values(of: number, objectID.entity), version: 1)
@@ -91,6 +91,8 @@ private final class Lines {
     }
 
     var count: Int { starts.count }
+
+    func holds(_ number: Int) -> Bool { starts.indices.contains(number) }
 
     subscript(number: Int) -> Data {
         parsedCount += 1

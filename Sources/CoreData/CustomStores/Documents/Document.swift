@@ -77,20 +77,20 @@ enum DocumentValue {
         case .date(let date): date.timeIntervalSinceReferenceDate.description
         case .uuid(let uuid): uuid.uuidString
         case .decimal(let number): number.description
-        // NB: XML has no form for most control characters, and reads a carriage return as a line feed.
+        // NB: XML has no form for most control characters, reads a carriage return as a line feed, and drops a byte order mark.
         case .string(let text): text.unicodeScalars.contains(where: isUnsafe) ? Data(text.utf8) : text
         case .binary(let data): data
         }
     }
 
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value < 0x20 && scalar != "\n" && scalar != "\t" || scalar.value & 0xfffe == 0xfffe
+        scalar.value < 0x20 && scalar != "\n" && scalar != "\t" || scalar.value & 0xfffe == 0xfffe || scalar.value == 0xfeff
     }
 
     /// Nil for what is no value of such an attribute.
     static func decoded(_ value: Any, for attribute: NSAttributeDescription) -> SlotValue? {
         switch attribute.attributeType {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: (value as? NSNumber).map { .integer($0.int64Value) }
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: integer(value).map { .integer($0) }
         case .booleanAttributeType: (value as? NSNumber).map { .boolean($0.boolValue) }
         case .floatAttributeType: (value as? String).flatMap(Float.init).map { .float($0) }
         case .doubleAttributeType: (value as? String).flatMap(Double.init).map { .double($0) }
@@ -100,6 +100,13 @@ enum DocumentValue {
         case .stringAttributeType, .URIAttributeType: text(value).map { .string($0) }
         case .binaryDataAttributeType, .transformableAttributeType: (value as? Data).map { .binary($0) }
         default: nil
+        }
+    }
+
+    /// Nil for a fraction, and for what no 64 bits hold.
+    static func integer(_ value: Any) -> Int64? {
+        (value as? NSNumber).flatMap {
+            $0.doubleValue.rounded() == $0.doubleValue && $0.isEqual(to: NSNumber(value: $0.int64Value)) ? $0.int64Value : nil
         }
     }
 

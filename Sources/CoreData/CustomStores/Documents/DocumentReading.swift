@@ -32,15 +32,31 @@ struct DocumentReading {
     private func corrupt(_ what: String) -> CocoaError { Document.corrupt(store.url, what) }
 
     private func key(_ object: [String: Any], _ entity: NSEntityDescription) throws -> Key {
-        guard let number = object["id"] as? NSNumber else { throw corrupt("has an object of entity \(entity.name ?? "?") without an id") }
-        return Key(root: entity.rootEntity.name ?? "", number: number.int64Value)
+        guard let number = object["id"].flatMap(DocumentValue.integer), number > 0 else {
+            throw corrupt("has an object of entity \(entity.name ?? "?") without an id")
+        }
+        return Key(root: entity.rootEntity.name ?? "", number: number)
+    }
+
+    /// What is missing is empty.
+    private func dictionary<Value>(_ part: Any?, of type: [String: Value].Type, _ entity: NSEntityDescription) throws -> [String: Value] {
+        guard let part else { return [:] }
+        guard let dictionary = part as? [String: Value] else {
+            throw corrupt("has an object of entity \(entity.name ?? "?") that is damaged")
+        }
+        return dictionary
+    }
+
+    /// The greatest number below each root entity.
+    var lastNumbers: [String: Int64] {
+        nodes.keys.reduce(into: document.lastNumbers) { $0[$1.root] = max($0[$1.root] ?? 0, $1.number) }
     }
 
     private mutating func makeNode(_ object: [String: Any], _ entity: NSEntityDescription) throws {
         let key = try key(object, entity)
         let node = NSAtomicStoreCacheNode(objectID: store.objectID(for: entity, withReferenceObject: key.number))
         guard nodes.updateValue(node, forKey: key) == nil else { throw corrupt("has two objects \(entity.name ?? "?") \(key.number)") }
-        for (name, value) in object["values"] as? [String: Any] ?? [:] {
+        for (name, value) in try dictionary(object["values"], of: [String: Any].self, entity) {
             guard let attribute = entity.attributesByName[name], let stored = DocumentValue.decoded(value, for: attribute) else {
                 throw corrupt("has a value for \(entity.name ?? "?").\(name) that is none")
             }
@@ -50,7 +66,7 @@ struct DocumentReading {
 
     private func relate(_ object: [String: Any], _ entity: NSEntityDescription) throws {
         guard let node = nodes[try key(object, entity)] else { return }
-        for (name, numbers) in object["relationships"] as? [String: [NSNumber]] ?? [:] {
+        for (name, numbers) in try dictionary(object["relationships"], of: [String: [NSNumber]].self, entity) {
             guard let relationship = entity.relationshipsByName[name], let destination = relationship.destinationEntity else {
                 throw corrupt("has a relationship \(entity.name ?? "?").\(name), which the model has not")
             }

@@ -39,29 +39,40 @@ class DocumentStore: NSAtomicStore {
     override func load() throws {
         guard let document else { return try save() }
         self.document = nil
-        lastNumbers = document.lastNumbers
         var reading = DocumentReading(document, self)
         try addCacheNodes(Set(reading.all()))
+        lastNumbers = reading.lastNumbers
+        if let root = lastNumbers.first(where: { $0.value > Self.greatestNumber })?.key {
+            throw Document.corrupt(url, "has an object below \(root) whose number leaves none for others")
+        }
     }
 
+    /// Nobody has made as many objects.
+    private static let greatestNumber = Int64.max / 2
+
+    /// A number that no coordinator of the process has given to another object.
     override func newReferenceObject(for managedObject: NSManagedObject) -> Any {
-        lastNumbers[managedObject.entity.rootEntity.name ?? "", default: 0] += 1
-        return NSNumber(value: lastNumbers[managedObject.entity.rootEntity.name ?? ""] ?? 0)
+        let root = managedObject.entity.rootEntity.name ?? ""
+        let number = references?.nextNumber(after: lastNumbers[root] ?? 0, root: root) ?? .max
+        lastNumbers[root] = number
+        return NSNumber(value: number)
     }
 
     override func save() throws {
         guard let url else { return }
-        guard FileStamp(url) == stamp else {
-            throw CocoaError.coreData(
-                .persistentStoreSave,
-                "The file at \(url.path) was changed by others since it was read: remove the store from the coordinator, and add it anew.",
-                userInfo: [NSAffectedStoresErrorKey: [self], NSFilePathErrorKey: url.path]
-            )
-        }
         var written = Document(metadata: currentMetadata, lastNumbers: lastNumbers)
         for node in cacheNodes() { try written.add(node, number(node.objectID), of: self) }
-        try AtomicFile.write(written.data(Self.format), to: url)
-        stamp = FileStamp(url)
+        stamp = try AtomicFile.write(written.data(Self.format), to: url) { try requireUnchanged($0, url) }
+    }
+
+    /// Where there is no file any more, nothing of others is lost.
+    private func requireUnchanged(_ current: FileStamp?, _ url: URL) throws {
+        guard let current, current != stamp else { return }
+        throw CocoaError.coreData(
+            .persistentStoreSave,
+            "The file at \(url.path) was changed by others since it was read: remove the store from the coordinator, and add it anew.",
+            userInfo: [NSAffectedStoresErrorKey: [self], NSFilePathErrorKey: url.path]
+        )
     }
 
     /// With the versions of the entities that the objects are of now.
@@ -81,10 +92,13 @@ class DocumentStore: NSAtomicStore {
     }
 
     override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        let stamp = FileStamp(url)
         var document = try Document(contentsOf: url)
         let own = document.metadata.filter { [NSStoreUUIDKey, NSStoreTypeKey, NSStoreModelVersionHashesKey].contains($0.key) }
         document.metadata = (metadata ?? [:]).merging(own) { $1 }
-        try AtomicFile.write(document.data(format), to: url)
+        try AtomicFile.write(document.data(format), to: url) { current in
+            if current != stamp { throw Document.corrupt(url, "was changed by others while its metadata were set") }
+        }
     }
 }
 

@@ -78,6 +78,9 @@ extension NSIncrementalStore: RowStore, ClassStore {
             throw broken(method, "has returned \(id) for an object of entity \(object.entity.name ?? "?")", .persistentStoreSave)
         }
         guard Set(ids).count == ids.count else { throw broken(method, "has returned the same ID for two objects", .persistentStoreSave) }
+        if let id = ids.first(where: { cachedRow(root: $0.entity.rootEntity.index, key: $0.identity.key) != nil }) {
+            throw broken(method, "has returned \(id) for a new object, which is the ID of another one", .persistentStoreSave)
+        }
         return ids.map(\.identity.key)
     }
 
@@ -89,15 +92,35 @@ extension NSIncrementalStore: RowStore, ClassStore {
     /// Everything else of the coordinator's save has been written when the class is asked: it cannot take back what it has done.
     package func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt {
         guard let coordinator = persistentStoreCoordinator, let cache = rowsAtHand.withLock({ $0 }) else { throw closed }
-        let edits = metadataEdits
+        let turn = SaveTurn(turns)
+        var edits = metadataEdits
         let save = ObjectSave(self, coordinator, changes, cache)
         try save.prepare()
         try next()
         try save.execute()
+        edits = metadataEdits
         let number = saves.next()
-        return StoreReceipt(insertedKeys: save.insertedKeys) { [self] in
+        return StoreReceipt(insertedKeys: save.insertedKeys) { [self, edits] in
             saves.publish(number) { save.publish(isOvertaken: $0) }
             didWriteMetadata(edits)
+            turn.end()
         }
+    }
+}
+
+/// One save at a time: from the look at what others have saved to when the others can see this one. Ends with the last reference to it.
+final class SaveTurn {
+    private var turns: DispatchSemaphore?
+
+    init(_ turns: DispatchSemaphore) {
+        turns.wait()
+        self.turns = turns
+    }
+
+    deinit { end() }
+
+    func end() {
+        turns?.signal()
+        turns = nil
     }
 }

@@ -14,6 +14,7 @@ open class NSIncrementalStore: NSPersistentStore {
     /// Nil before the store is open, and once it is closed.
     final let rowsAtHand = Lock<RowCache?>(nil)
     final let saves = PublicationOrder()
+    final let turns = DispatchSemaphore(value: 1)
 
     // The hooks stand here because on Linux a method of an extension cannot be overridden.
 

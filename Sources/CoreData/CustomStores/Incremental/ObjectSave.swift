@@ -84,7 +84,8 @@ final class ObjectSave {
 
     private func conflict(_ change: some MeasuredChange, _ group: ChangeSet.Group) -> RowConflict? {
         guard let base = change.base, let cached = cache.row(root: group.entity.rootEntity.index, key: change.key), cached !== base,
-            cached.version > base.version || (cached.version == base.version && !cached.agrees(with: base))
+            // A class's versions need not grow, nor fit in ours.
+            cached.version != base.version || !cached.agrees(with: base)
         else { return nil }
         return RowConflict(
             reference: RowReference(key: change.key, entity: Int32(group.entity.index), store: store.number),
