@@ -42,7 +42,7 @@ let package = Package(
         .target(name: "ModelTools", dependencies: ["ModelCompiler", "ModelFormat"], swiftSettings: strict),
         .testTarget(
             name: "ModelToolsTests",
-            dependencies: ["ModelTools", "ModelFormat", "CoreData", "TestSupport"],
+            dependencies: ["ModelTools", "ModelCompiler", "ModelFormat", "CoreData", "TestSupport"],
             swiftSettings: strict
         ),
         .target(
@@ -83,7 +83,7 @@ let package = Package(
         .executableTarget(
             name: "CoreDataCommand",
             dependencies: [
-                "CoreData", "CShims", "ModelFormat", "ModelTools", "SQLiteDriver",
+                "CoreData", "CShims", "ModelCompiler", "ModelFormat", "ModelTools", "SQLiteDriver",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["Browser"])),
             ],

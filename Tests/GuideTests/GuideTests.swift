@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Guides")
 struct GuideTests {
-    private static let names = ["LifeCycle", "PredicatesAndSorts", "SharingCodeWithAMac", "Testing", "Transformers", "Uniqueness"]
+    private static let names = [
+        "LifeCycle", "Migration", "PredicatesAndSorts", "SharingCodeWithAMac", "Testing", "Transformers", "Uniqueness",
+    ]
 
     private static func text(_ path: String) throws -> String {
         try String(contentsOf: Places.package.appendingPathComponent(path), encoding: .utf8)

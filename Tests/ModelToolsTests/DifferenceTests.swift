@@ -2,6 +2,7 @@ import Foundation
 import ModelFormat
 import Testing
 
+import ModelCompiler
 import ModelTools
 
 @Suite("The difference between two versions")

@@ -8,7 +8,11 @@ extension NSPersistentStoreCoordinator {
     /// what is added there later is empty again. Any other URL is not even looked at, nor are options that are about files. An SQLite store at
     /// `/dev/null` is in memory too, and seen by this coordinator only.
     ///
-    /// - Throws: a `CocoaError`: 134000 unknown type, 134080 added already or cannot be opened, 134100 of another model, 259 no database,
+    /// A store in an SQLite file that is of another version of the model is migrated in its place where `NSMigratePersistentStoresAutomaticallyOption`
+    /// and `NSInferMappingModelAutomaticallyOption` are true: in one transaction, so that it is the old store or the new one whatever happens.
+    ///
+    /// - Throws: a `CocoaError`: 134000 unknown type, 134080 added already or cannot be opened, 134100 of another model,
+    ///   134110, 134130 and 134140 where it is to be migrated and cannot, 259 no database,
     ///   and others by their cause. A copy of a store that was added, which has its UUID, counts as added already. A file that was there is
     ///   untouched. The log has the reason too.
     @discardableResult

@@ -5,6 +5,10 @@ struct DatabaseOptions: Sendable {
     let isReadOnly: Bool
     let ignoresVersions: Bool
     let tracksHistory: Bool
+    /// Whether a store of another version is brought to this one.
+    let migrates: Bool
+    /// Whether what that takes may be inferred from the two versions.
+    let infersMapping: Bool
     let timeout: TimeInterval
     let journalMode: String
     let pageSize: Int
@@ -17,6 +21,8 @@ struct DatabaseOptions: Sendable {
         isReadOnly = Self.flag(options?[NSReadOnlyPersistentStoreOption])
         ignoresVersions = Self.flag(options?[NSIgnorePersistentStoreVersioningOption])
         tracksHistory = Self.flag(options?[NSPersistentHistoryTrackingKey])
+        migrates = Self.flag(options?[NSMigratePersistentStoresAutomaticallyOption])
+        infersMapping = Self.flag(options?[NSInferMappingModelAutomaticallyOption])
         timeout = Self.timeout(options)
         var pragmas = try isInMemory ? [:] : Self.pragmas(options?[NSSQLitePragmasOption])
         journalMode = pragmas.removeValue(forKey: "journal_mode") ?? (isInMemory ? "MEMORY" : "WAL")

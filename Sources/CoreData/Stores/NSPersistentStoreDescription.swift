@@ -1,7 +1,6 @@
 /// A store that is to be added: what it is, where it is, and how it is opened.
 ///
-/// A new description is of an SQLite store that is migrated by itself, as soon as there is migration. Until then a store of another model is
-/// refused with the error 134100, whatever the options say.
+/// A new description is of an SQLite store that is migrated by itself where it is of another version of the model.
 ///
 /// > Concurrency: one thread at a time. It is read when the store is asked for; later changes have no effect on that store.
 open class NSPersistentStoreDescription: NSObject, NSCopying {
@@ -53,11 +52,13 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         set { options[NSPersistentStoreTimeoutOption] = newValue as NSNumber }
     }
 
+    /// Whether a store of another version of the model is brought to the coordinator's; true unless set. Else it is refused with 134100.
     open var shouldMigrateStoreAutomatically: Bool {
         get { DatabaseOptions.flag(options[NSMigratePersistentStoresAutomaticallyOption]) }
         set { options[NSMigratePersistentStoresAutomaticallyOption] = newValue as NSNumber }
     }
 
+    /// Whether what a migration has to do may follow from the two versions alone; true unless set.
     open var shouldInferMappingModelAutomatically: Bool {
         get { DatabaseOptions.flag(options[NSInferMappingModelAutomaticallyOption]) }
         set { options[NSInferMappingModelAutomaticallyOption] = newValue as NSNumber }

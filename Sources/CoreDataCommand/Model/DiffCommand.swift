@@ -1,4 +1,5 @@
 import ArgumentParser
+import ModelCompiler
 import ModelTools
 
 struct DiffCommand: ParsableCommand {

@@ -7,8 +7,8 @@ import ModelTools
 struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
-        abstract: "Looks into SQLite stores. Nothing in them is changed.",
-        subcommands: [InfoCommand.self, VerifyCommand.self, DumpCommand.self, SchemaCommand.self, SQLCommand.self]
+        abstract: "Looks into SQLite stores, and migrates them. Only migrate changes anything.",
+        subcommands: [InfoCommand.self, VerifyCommand.self, DumpCommand.self, SchemaCommand.self, SQLCommand.self, MigrateCommand.self]
     )
 }
 

@@ -1,3 +1,4 @@
+import ModelCompiler
 import ModelFormat
 
 /// What the sources and models of a target declare, as far as a copy needs to know it.

@@ -1,38 +1,8 @@
+import ModelCompiler
 import ModelFormat
 
-/// The entities of a model with what they inherit.
-struct EntityFamily {
-    let entities: [String: Model.Entity]
-    private let parents: Set<String>
-
-    init(_ model: Model) {
-        entities = Dictionary(model.entities.map { ($0.name, $0) }) { first, _ in first }
-        parents = Set(model.entities.compactMap(\.parent))
-    }
-
-    /// An entity and those above it. A model that has been read has no circles.
-    func lineage(of name: String?) -> [Model.Entity] {
-        var (found, next): ([Model.Entity], String?) = ([], name)
-        while let entity = next.flatMap({ entities[$0] }), found.count < entities.count {
-            found.append(entity)
-            next = entity.parent
-        }
-        return found
-    }
-
-    func attribute(_ name: String, of entity: String) -> Model.Attribute? {
-        lineage(of: entity).lazy.flatMap(\.attributes).first { $0.name == name }
-    }
-
-    func relationship(_ name: String, of entity: String) -> Model.Relationship? {
-        lineage(of: entity).lazy.flatMap(\.relationships).first { $0.name == name }
-    }
-
-    /// What an entity has and inherits, sorted.
-    func propertyNames(of entity: String) -> [String] {
-        lineage(of: entity).flatMap(\.propertyNames).sorted()
-    }
-
+/// What is odd about entities and relationships.
+extension EntityFamily {
     func warnings(about entity: Model.Entity) -> [ModelWarning] {
         let childless = entity.isAbstract && !parents.contains(entity.name) ? ["is abstract, and no entity inherits from it"] : []
         let constraints = entity.uniquenessConstraints.flatMap { $0 }.compactMap { problem(ofConstraint: $0, entity.name) }
@@ -69,13 +39,5 @@ struct EntityFamily {
     private func countWarnings(_ relationship: Model.Relationship) -> [String] {
         guard relationship.isToMany, relationship.maxCount > 0, relationship.minCount > relationship.maxCount else { return [] }
         return ["wants at least \(relationship.minCount) objects and allows \(relationship.maxCount)"]
-    }
-}
-
-extension Model.Entity {
-    /// What is declared here.
-    var propertyNames: [String] {
-        let names: [String] = attributes.map(\.name) + relationships.map(\.name)
-        return names + fetchedProperties.map(\.name)
     }
 }

@@ -1,3 +1,4 @@
+import ModelCompiler
 import ModelFormat
 
 /// Something in a model that is allowed and probably not meant.

@@ -1,3 +1,4 @@
+import ModelCompiler
 import ModelFormat
 
 /// An entity diagram: a box for each entity, a line for each relationship with its inverse, and one for each inheritance.

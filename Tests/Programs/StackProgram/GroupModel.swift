@@ -18,6 +18,23 @@ enum GroupModel {
         return model
     }
 
+    /// The next version: every table changes.
+    static func next() -> NSManagedObjectModel {
+        let model = make()
+        let added = NSEntityDescription()
+        added.name = "Album"
+        let note = NSAttributeDescription()
+        (note.name, note.attributeType, note.defaultValue, note.isOptional) = ("note", .stringAttributeType, "none", false)
+        for entity in model.entities where entity.name != "Group" {
+            if entity.name == "Member" { entity.properties.append(note) }
+            if entity.name == "Total" { (entity.name, entity.renamingIdentifier) = ("Sum", "Total") }
+        }
+        let group = model.entities[0]
+        group.relationshipsByName["members"]?.isOrdered = true
+        model.entities += [added]
+        return model
+    }
+
     private static func number() -> NSAttributeDescription {
         let attribute = NSAttributeDescription()
         (attribute.name, attribute.attributeType) = ("number", .integer64AttributeType)

@@ -20,6 +20,10 @@ import Foundation
             leave(stack)
             try await stack.flush()
             exit(0)
+        case "migrate":
+            _ = try await CoreDataStack.constructSQLiteStack(model: GroupModel.next(), at: url)
+            say("migrated")
+            exit(0)
         case "scope", "scope-throwing": try saveAndEnd(CommandLine.arguments[1], url)
         default: await place(argument)
         }

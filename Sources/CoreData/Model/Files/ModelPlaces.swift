@@ -33,8 +33,13 @@ struct ModelPlaces {
         }
     }
 
+    /// All compiled mapping models.
+    var compiledMappings: [URL] { folders.flatMap { Self.files(in: $0, endingIn: ["cdm"]) } }
+
+    var paths: [String] { folders.map(\.path) }
+
     /// A sentence without a full stop: what there is none of, and where.
-    func isMissing(_ what: String) -> String { "There is no \(what) in \(folders.map(\.path).joined(separator: ", "))" }
+    func isMissing(_ what: String) -> String { "There is no \(what) in \(paths.joined(separator: ", "))" }
 
     private static let endings = ["momd", "mom", "xcdatamodeld", "xcdatamodel"]
     private static let bundleEndings = ["resources", "bundle"]

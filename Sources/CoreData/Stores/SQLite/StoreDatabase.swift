@@ -49,8 +49,10 @@ struct StoreDatabase: Sendable {
                 if try connection.rows("SELECT name FROM sqlite_master LIMIT 1").isEmpty {
                     try create(connection, model, configurationName)
                 }
+                let mustNotWrite = try mustNotWrite(connection)
+                try migrateIfAsked(connection, model, configurationName)
                 let (schema, metadata) = try check(connection, model, configurationName)
-                if try mustNotWrite(connection) {
+                if mustNotWrite {
                     connection.close()
                     return nil
                 }
@@ -73,8 +75,14 @@ struct StoreDatabase: Sendable {
         guard log == .abandoned else { return log }
         let connection = try place.connectForReading(timeout: options.timeout, isAlone: true)
         defer { connection.close() }
-        if try !connection.rows("SELECT name FROM sqlite_master LIMIT 1").isEmpty { _ = try check(connection, model, configurationName) }
+        if try !connection.rows("SELECT name FROM sqlite_master LIMIT 1").isEmpty, try !mayMigrate(connection, model, configurationName) {
+            _ = try check(connection, model, configurationName)
+        }
         return log
+    }
+
+    private func mayMigrate(_ connection: Connection, _ model: NSManagedObjectModel, _ configurationName: String?) throws -> Bool {
+        try !options.isReadOnly && options.migrates && versionDiffers(connection, model, configurationName)
     }
 
     /// Sees whether the database is one of a store of the model.

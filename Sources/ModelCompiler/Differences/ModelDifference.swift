@@ -17,10 +17,17 @@ public struct ModelDifference: Sendable, Equatable, Codable {
         public let place: String
         /// What happens, or why it cannot: a sentence without its subject and full stop.
         public let text: String
+
+        /// The place and the text, as a sentence without its full stop.
+        public var sentence: String { "\(place) \(text)" }
     }
 
     mutating func step(_ place: String, _ text: String) { steps.append(Step(place: place, text: text)) }
-    mutating func obstacle(_ place: String, _ text: String) { obstacles.append(Step(place: place, text: text)) }
+
+    mutating func obstacle(_ place: String, _ text: String) {
+        let step = Step(place: place, text: text)
+        if !obstacles.contains(step) { obstacles.append(step) }
+    }
 }
 
 /// What a lightweight migration from `old` to `new` would do, and what it could not do.
@@ -28,23 +35,10 @@ public struct ModelDifference: Sendable, Equatable, Codable {
 /// Things go together that have the same name, or of which the newer one's renaming identifier is the name or identifier of the older one.
 /// The rules are those of Core Data's inferred mapping models; the data in a store are not looked at.
 public func difference(from old: Model, to new: Model) -> ModelDifference {
-    DifferenceFinder(old, new).difference()
+    DifferenceFinder(ModelPairing(old, new)).difference()
 }
 
-/// Pairs the things of two versions.
-///
-/// - Returns: each of the newer ones with the older one that it comes from, and the older ones that nothing comes from.
-func paired<Item>(
-    _ old: [Item],
-    _ new: [Item],
-    _ name: (Item) -> String,
-    _ identifier: (Item) -> String?
-) -> (pairs: [(old: Item?, new: Item)], gone: [Item]) {
-    var rest = old
-    let pairs = new.map { item in
-        let origin = identifier(item) ?? name(item)
-        let place = rest.firstIndex { name($0) == origin } ?? rest.firstIndex { (identifier($0) ?? name($0)) == origin }
-        return (old: place.map { rest.remove(at: $0) }, new: item)
-    }
-    return (pairs, rest)
+extension ModelPairing {
+    /// What a lightweight migration would do, and what it could not do.
+    package var difference: ModelDifference { DifferenceFinder(self).difference() }
 }

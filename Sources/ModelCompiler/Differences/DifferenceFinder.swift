@@ -2,38 +2,33 @@ import ModelFormat
 
 /// Compares two versions whose entities it has paired once.
 struct DifferenceFinder {
-    private let old: EntityFamily
-    private let new: EntityFamily
-    private let pairs: [(old: Model.Entity?, new: Model.Entity)]
-    private let gone: [Model.Entity]
-    /// The new names of entities, by their old ones.
-    private let successors: [String: String]
+    private let pairing: ModelPairing
+    private var old: EntityFamily { pairing.old }
+    private var new: EntityFamily { pairing.new }
 
-    init(_ old: Model, _ new: Model) {
-        (self.old, self.new) = (EntityFamily(old), EntityFamily(new))
-        (pairs, gone) = paired(old.entities, new.entities, \.name, \.renamingIdentifier)
-        successors = Dictionary(pairs.compactMap { pair in pair.old.map { ($0.name, pair.new.name) } }) { first, _ in first }
-    }
+    init(_ pairing: ModelPairing) { self.pairing = pairing }
 
     func difference() -> ModelDifference {
         var difference = ModelDifference()
-        for pair in pairs {
+        for pair in pairing.entities {
             guard let old = pair.old else {
                 difference.step(pair.new.name, "is new")
+                for attribute in pair.new.attributes { requireValue(attribute, pair.new.name, &difference) }
                 continue
             }
             compareHeads(old, pair.new, &difference)
             compareAttributes(old, pair.new, &difference)
             compareRelationships(old, pair.new, &difference)
         }
-        for entity in gone { difference.step(entity.name, "is gone, and its objects with it") }
+        for entity in pairing.gone { difference.step(entity.name, "is gone, and its objects with it") }
         compareTrees(&difference)
+        compareMoved(&difference)
         return difference
     }
 
     private func compareHeads(_ old: Model.Entity, _ new: Model.Entity, _ difference: inout ModelDifference) {
         if old.name != new.name { difference.step(new.name, "was \(old.name)") }
-        let parent = old.parent.map { successors[$0] ?? $0 }
+        let parent = old.parent.map { pairing.successor(of: $0) ?? $0 }
         if parent != new.parent {
             difference.step(new.name, "inherits from \(new.parent ?? "no entity"), not from \(old.parent ?? "none")")
         }
@@ -55,7 +50,7 @@ struct DifferenceFinder {
     /// Entities of one tree share a table; those of different tables cannot come together.
     private func compareTrees(_ difference: inout ModelDifference) {
         var roots: [String: (entity: String, root: String)] = [:]
-        for case let (before?, after) in pairs {
+        for case let (before?, after) in pairing.entities {
             guard let from = old.lineage(of: before.name).last?.name, let to = new.lineage(of: after.name).last?.name else { continue }
             guard let known = roots[to] else {
                 roots[to] = (after.name, from)
@@ -74,13 +69,13 @@ extension DifferenceFinder {
         for pair in pairs {
             let place = "\(after.name).\(pair.new.name)"
             if let old = pair.old {
-                compareAttribute(old, pair.new, place, &difference)
+                compareAttribute(old, pair.new, after.name, &difference)
             } else if let home = inherited(pair.new.renamingIdentifier ?? pair.new.name, by: before) {
                 difference.step(place, "moves down from \(home)")
             } else if before.relationships.contains(where: { $0.name == pair.new.name }) {
                 difference.obstacle(place, "was a relationship")
             } else {
-                addAttribute(pair.new, place, &difference)
+                addAttribute(pair.new, after.name, &difference)
             }
         }
         for attribute in gone {
@@ -94,33 +89,50 @@ extension DifferenceFinder {
         old.lineage(of: entity.parent).first { $0.attributes.contains { $0.name == name } }?.name
     }
 
-    private func addAttribute(_ attribute: Model.Attribute, _ place: String, _ difference: inout ModelDifference) {
-        if attribute.isTransient || attribute.derivation != nil || attribute.isOptional || attribute.defaultValue != nil {
-            let value = attribute.defaultValue.map { ", with \($0.text) in the objects that are there" } ?? ""
-            difference.step(place, "is new" + value)
-        } else {
-            difference.obstacle(place, "is new and mandatory, and has no default for the objects that are there")
+    private func addAttribute(_ attribute: Model.Attribute, _ entity: String, _ difference: inout ModelDifference) {
+        guard !isMissed(attribute, entity) else { return requireValue(attribute, entity, &difference) }
+        let value = attribute.defaultValue.map { ", with \($0.text) in the objects that are there" } ?? ""
+        difference.step("\(entity).\(attribute.name)", "is new" + value)
+    }
+
+    private func requireValue(_ attribute: Model.Attribute, _ entity: String, _ difference: inout ModelDifference) {
+        guard isMissed(attribute, entity) else { return }
+        difference.obstacle("\(entity).\(attribute.name)", "is new and mandatory, and has no default for the objects that are there")
+    }
+
+    /// Whether there are objects that must have a value of a new attribute, and do not get any.
+    private func isMissed(_ attribute: Model.Attribute, _ entity: String) -> Bool {
+        guard !attribute.isTransient, attribute.derivation == nil, !attribute.isOptional, attribute.defaultValue == nil else {
+            return false
+        }
+        return pairing.subtree(of: entity).contains { heir in
+            guard !heir.isAbstract, pairing.origin(of: heir.name) != nil else { return false }
+            return pairing.origin(of: attribute.name, in: heir.name) == nil
         }
     }
 
     private func compareAttribute(
         _ old: Model.Attribute,
         _ new: Model.Attribute,
-        _ place: String,
+        _ entity: String,
         _ difference: inout ModelDifference
     ) {
+        let place = "\(entity).\(new.name)"
         if old.name != new.name { difference.step(place, "was \(old.name)") }
-        if old.isTransient, !new.isTransient { return addAttribute(new, place, &difference) }
+        if old.isTransient, !new.isTransient { return addAttribute(new, entity, &difference) }
         if !old.isTransient, new.isTransient { return difference.step(place, "becomes transient, and its values in the store are gone") }
-        if old.type != new.type { difference.obstacle(place, "is \(new.type.name) and was \(old.type.name)") }
-        if old.isOptional, !new.isOptional {
-            let text = "becomes mandatory"
-            new.defaultValue == nil ? difference.obstacle(place, text + ", and has no default") : difference.step(place, text)
-        }
+        requireSameForm(old, new, place, &difference)
+        if old.isOptional, !new.isOptional, new.defaultValue != nil { difference.step(place, "becomes mandatory") }
         if !old.isOptional, new.isOptional { difference.step(place, "becomes optional") }
         if old.defaultValue != new.defaultValue { difference.step(place, "has another default, which needs no migration") }
         if old.storedForm != new.storedForm { difference.step(place, "is stored in another way, or computed from something else") }
         if old.versionHashModifier != new.versionHashModifier { difference.step(place, "has another version hash modifier") }
+    }
+
+    /// Values stay as they are: no mapping that is inferred converts them.
+    private func requireSameForm(_ old: Model.Attribute, _ new: Model.Attribute, _ place: String, _ difference: inout ModelDifference) {
+        if old.type != new.type { difference.obstacle(place, "is \(new.type.name) and was \(old.type.name)") }
+        if old.isOptional, !new.isOptional, new.defaultValue == nil { difference.obstacle(place, "becomes mandatory, and has no default") }
     }
 }
 
@@ -150,10 +162,7 @@ extension DifferenceFinder {
         _ difference: inout ModelDifference
     ) {
         if old.name != new.name { difference.step(place, "was \(old.name)") }
-        if !leads(to: new.destination, from: old.destination) {
-            difference.obstacle(place, "leads to \(new.destination ?? "nothing") and led to \(old.destination ?? "nothing")")
-        }
-        if old.isToMany, !new.isToMany { difference.obstacle(place, "becomes to-one, and there can be several objects") }
+        requireSameReach(old, new, place, &difference)
         if !old.isToMany, new.isToMany { difference.step(place, "becomes to-many") }
         if old.isOrdered != new.isOrdered { difference.step(place, new.isOrdered ? "becomes ordered" : "is no longer ordered") }
         if old.isOptional != new.isOptional { difference.step(place, new.isOptional ? "becomes optional" : "becomes mandatory") }
@@ -164,10 +173,34 @@ extension DifferenceFinder {
         }
     }
 
-    /// Whether objects at the old end are of the entity at the new one.
-    private func leads(to destination: String?, from origin: String?) -> Bool {
-        let successor = origin.flatMap { successors[$0] }
-        return destination == successor || new.lineage(of: successor).contains { $0.name == destination }
+    private func requireSameReach(
+        _ old: Model.Relationship,
+        _ new: Model.Relationship,
+        _ place: String,
+        _ difference: inout ModelDifference
+    ) {
+        if !pairing.leads(to: new.destination, from: old.destination) {
+            difference.obstacle(place, "leads to \(new.destination ?? "nothing") and led to \(old.destination ?? "nothing")")
+        }
+        if old.isToMany, !new.isToMany { difference.obstacle(place, "becomes to-one, and there can be several objects") }
+    }
+
+    /// What moves up or down a tree is compared for each entity whose objects have it.
+    private func compareMoved(_ difference: inout ModelDifference) {
+        for case let (before?, after) in pairing.entities where after.parent != nil || before.parent != nil {
+            for entity in new.lineage(of: after.name) {
+                for attribute in entity.attributes {
+                    guard let old = pairing.origin(of: attribute.name, in: after.name).flatMap({ old.attribute($0, of: before.name) })
+                    else { continue }
+                    requireSameForm(old, attribute, "\(entity.name).\(attribute.name)", &difference)
+                }
+                for relationship in entity.relationships {
+                    guard let old = pairing.origin(of: relationship.name, in: after.name).flatMap({ old.relationship($0, of: before.name) })
+                    else { continue }
+                    requireSameReach(old, relationship, "\(entity.name).\(relationship.name)", &difference)
+                }
+            }
+        }
     }
 }
 

@@ -1,0 +1,54 @@
+import ModelCompiler
+import ModelFormat
+
+/// Two versions of a model, and what of the one becomes what of the other.
+struct ModelTransition {
+    let source: NSManagedObjectModel
+    let destination: NSManagedObjectModel
+    let pairing: ModelPairing
+
+    /// The models are frozen by this.
+    init(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) {
+        source.freeze()
+        destination.freeze()
+        (self.source, self.destination) = (source, destination)
+        pairing = ModelPairing(Model(source), Model(destination))
+    }
+
+    /// The entity of the source that an entity of the destination comes from.
+    func origin(of entity: NSEntityDescription) -> NSEntityDescription? {
+        pairing.origin(of: entity.name ?? "").flatMap { source.entitiesByName[$0] }
+    }
+
+    /// The entity of the destination that an entity of the source becomes.
+    func successor(of entity: NSEntityDescription) -> NSEntityDescription? {
+        pairing.successor(of: entity.name ?? "").flatMap { destination.entitiesByName[$0] }
+    }
+
+    /// What a property of an entity of the destination, its own or inherited, is in the objects that become that entity's.
+    func origin(of property: NSPropertyDescription, in entity: NSEntityDescription) -> NSPropertyDescription? {
+        pairing.origin(of: property.name, in: entity.name ?? "").flatMap { origin(of: entity)?.propertiesByName[$0] }
+    }
+
+    /// All that a relationship of the destination is in objects of the source: several, where entities below had one each.
+    func origins(of relationship: NSRelationshipDescription) -> [NSRelationshipDescription] {
+        var seen: Set<ObjectIdentifier> = []
+        return ([relationship.entity] + relationship.entity.allSubentities).compactMap {
+            origin(of: relationship, in: $0) as? NSRelationshipDescription
+        }.filter { seen.insert(ObjectIdentifier($0)).inserted }
+    }
+
+    /// - Throws: `CocoaError` 134190 that names entity, property and reason, where no mapping can be inferred.
+    func requireInferable() throws {
+        let obstacles = pairing.difference.obstacles
+        guard let first = obstacles.first else { return }
+        let names = first.place.split(separator: ".", maxSplits: 1).map(String.init)
+        throw CocoaError.coreData(
+            .inferredMappingModel,
+            "No mapping can be inferred: \(obstacles.map(\.sentence).joined(separator: "; ")).",
+            userInfo: [
+                "reason": first.text, "entity": names[0], "property": names.count > 1 ? names[1] : "", "reasons": obstacles.map(\.sentence),
+            ]
+        )
+    }
+}

@@ -1,0 +1,139 @@
+import SQLiteDriver
+
+/// The statements of a migration, in order, and what must be true of the data for them.
+///
+/// Everything that goes or changes its name is moved out of the way first, and dropped last: until then each step can read the old rows.
+struct MigrationScript {
+    enum Step {
+        case run(String, [SQLiteValue])
+        /// Fails the migration with a sentence where the query has a row.
+        case refuse(String, CocoaError)
+        /// Puts the data that a column has in files of their own into the rows.
+        case embed(table: String, column: String)
+    }
+
+    let transition: SchemaTransition
+    let file: StoreFile
+    private(set) var steps: [Step] = []
+    /// What old tables are called at this point.
+    private var current: [String: String] = [:]
+    private var parkedCount = 0
+
+    init(_ transition: SchemaTransition, _ file: StoreFile) {
+        self.transition = transition
+        self.file = file
+        dropDerivations()
+        park()
+        create()
+        copyRows()
+        fillJoins()
+        fillKeys()
+        dropStaleIndexes()
+        reshape()
+        dropParked()
+        finish()
+    }
+
+    mutating func run(_ sql: String, _ values: [SQLiteValue] = []) { steps.append(.run(sql, values)) }
+    mutating func refuse(_ query: String, _ error: CocoaError) { steps.append(.refuse(query, error)) }
+    mutating func embed(_ table: String, _ column: String) { steps.append(.embed(table: table, column: column)) }
+
+    /// What an old table is called now.
+    func now(_ table: String) -> String { current[table] ?? table }
+
+    /// NB: the triggers of derived attributes call Apple's own functions; no model that has such attributes is opened here.
+    private mutating func dropDerivations() {
+        for trigger in file.triggers where trigger.name.hasPrefix("Z_DA_") { run("DROP TRIGGER \(quotedName(trigger.name))") }
+    }
+
+    private mutating func park() {
+        for change in transition.tables {
+            guard let origin = change.origin, change.manner == .rebuilt || change.isInPlace && change.table.name != origin.name else {
+                continue
+            }
+            park(origin.name)
+        }
+        for table in transition.droppedTables { park(table.name) }
+        for join in transition.droppedJoins { park(join.name) }
+        for join in transition.joins { if let kept = join.kept, kept.name != join.table.name { park(kept.name) } }
+    }
+
+    private mutating func park(_ table: String) {
+        parkedCount += 1
+        let name = "Z_MIGRATING_\(parkedCount)"
+        run("ALTER TABLE \(table) RENAME TO \(name)")
+        current[table] = name
+    }
+
+    private mutating func create() {
+        for change in transition.tables where !change.isInPlace { run(change.table.creationStatement) }
+        for join in transition.joins where join.kept == nil { run(join.table.creationStatement) }
+        for change in transition.tables where change.isInPlace {
+            for column in change.added {
+                run("ALTER TABLE \(name(of: change)) ADD COLUMN \(temporaryName(column.name, change)) \(column.type)")
+            }
+        }
+    }
+
+    /// What the table of a change is called now.
+    func name(of change: TableChange) -> String {
+        if change.isInPlace, let origin = change.origin { now(origin.name) } else { change.table.name }
+    }
+
+    /// What a new column is called until the old ones have their new names.
+    func temporaryName(_ column: String, _ change: TableChange) -> String {
+        guard change.isInPlace, let origin = change.origin, file.columns[origin.name]?.contains(column) == true else { return column }
+        return "Z_MIGRATING_" + column
+    }
+
+    private mutating func copyRows() {
+        for change in transition.tables where change.manner == .rebuilt || change.manner == .split {
+            guard let origin = change.origin else { continue }
+            let copied = change.columns.filter { $0.origin != .none }
+            let names = (["Z_PK", "Z_ENT", "Z_OPT"] + copied.map(\.name)).joined(separator: ", ")
+            let values = (["Z_PK", Self.renumbered("Z_ENT", change.numbers), "Z_OPT"] + copied.map(\.value)).joined(separator: ", ")
+            let rows = "Z_ENT IN (\(Self.list(change.numbers.map(\.old))))"
+            run("INSERT INTO \(change.table.name)(\(names)) SELECT \(values) FROM \(now(origin.name)) WHERE \(rows)")
+        }
+    }
+
+    private mutating func dropParked() {
+        for change in transition.tables where change.manner == .rebuilt {
+            if let origin = change.origin { run("DROP TABLE \(now(origin.name))") }
+        }
+        for table in transition.droppedTables { run("DROP TABLE \(now(table.name))") }
+        for join in transition.droppedJoins { run("DROP TABLE \(now(join.name))") }
+        for change in transition.tables where change.isInPlace {
+            if let origin = change.origin, now(origin.name) != change.table.name { rename(origin.name, to: change.table.name) }
+        }
+        for join in transition.joins {
+            if let kept = join.kept, now(kept.name) != join.table.name { rename(kept.name, to: join.table.name) }
+        }
+    }
+
+    private mutating func rename(_ table: String, to name: String) {
+        run("ALTER TABLE \(now(table)) RENAME TO \(name)")
+        current[table] = name
+    }
+
+    /// The new number of what has an old one, in SQL.
+    static func renumbered(_ column: String, _ numbers: [(old: Int, new: Int)]) -> String {
+        let changed = numbers.filter { $0.old != $0.new }
+        guard !changed.isEmpty else { return column }
+        return "CASE \(column) " + changed.map { "WHEN \($0.old) THEN \($0.new)" }.joined(separator: " ") + " ELSE \(column) END"
+    }
+
+    static func list(_ numbers: [Int]) -> String { numbers.sorted().map(String.init).joined(separator: ", ") }
+}
+
+extension ColumnChange {
+    /// The value in SQL over the old table.
+    fileprivate var value: String {
+        switch origin {
+        case .none: "NULL"
+        case .column(let name): name
+        case .byEntity(let names):
+            "CASE Z_ENT " + names.sorted { $0.key < $1.key }.map { "WHEN \($0.key) THEN \($0.value)" }.joined(separator: " ") + " END"
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import ModelFormat
+import SQLiteDriver
+
+/// The search for the model that a store was written with.
+///
+/// The store's own copy comes first: it is certainly of the store, and no folder has to be read. Then what the program carries, then all
+/// versions of all models in its bundles.
+struct SourceModelSearch {
+    struct Found {
+        let model: NSManagedObjectModel
+        let configuration: String?
+    }
+
+    let metadata: StoreMetadata
+    let configuration: String?
+    let url: URL
+
+    /// - Throws: `CocoaError` 134130 that lists the hashes and the places.
+    func find(in connection: Connection) throws -> Found {
+        // A copy that cannot be read is as good as none: the model may be elsewhere.
+        let copy = (try? ModelCache.read(from: connection)).flatMap { $0 }.flatMap { try? NSManagedObjectModel($0) }
+        if let found = copy.flatMap(fitting) { return found }
+        let registered = NSManagedObjectModel.allRegistered
+        if let found = registered.lazy.compactMap(fitting).first { return found }
+        let places = ModelPlaces([.main] + Bundle.allBundles)
+        // A file that is of no use here may still be in the folder.
+        let models = places.all.flatMap { (try? NSManagedObjectModel.versions(at: $0)) ?? [] }
+        if let found = models.lazy.compactMap(fitting).first { return found }
+        let merged = NSManagedObjectModel(byMerging: registered + models, forStoreMetadata: metadata.dictionary)
+        if let found = merged.flatMap(fitting) { return found }
+        throw missing(hasCopy: copy != nil, registered: registered.count, places)
+    }
+
+    /// The model with the configuration that the store was made with; nil where it is not the store's.
+    func fitting(_ model: NSManagedObjectModel) -> Found? {
+        let names = [configuration, nil] + model.configurations.sorted(by: binaryOrder)
+        return names.first { model.isConfiguration(withName: $0, compatibleWithStoreMetadata: metadata.dictionary) }
+            .map { Found(model: model, configuration: $0) }
+    }
+
+    private func missing(hasCopy: Bool, registered: Int, _ places: ModelPlaces) -> CocoaError {
+        let hashes = metadata.versionHashes.sorted { binaryOrder($0.key, $1.key) }.map { name, hash in
+            name + " " + hash.prefix(4).map { String(format: "%02x", $0) }.joined() + "…"
+        }
+        let looked = [
+            hasCopy ? "the copy in the store, which is of another version" : "the store, which carries no copy",
+            "\(registered) registered models", "the models in " + places.paths.joined(separator: ", "),
+        ]
+        return .coreData(
+            .migrationMissingSourceModel,
+            "The model that the store at \(url.path) was written with is not found. It has \(hashes.joined(separator: ", ")); looked in "
+                + looked.joined(separator: "; ") + ".",
+            userInfo: [
+                NSFilePathErrorKey: url.path, NSStoreModelVersionHashesKey: metadata.versionHashes, "places": places.paths,
+            ]
+        )
+    }
+}

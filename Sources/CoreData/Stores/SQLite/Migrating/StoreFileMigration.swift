@@ -1,0 +1,116 @@
+import Foundation
+import SQLiteDriver
+
+/// The migration of a store's file for tools: first what it would do, then that.
+///
+/// > Concurrency: one thread at a time.
+package struct StoreFileMigration {
+    /// One difference between the versions, and what it costs.
+    package struct Row: Codable, Sendable {
+        package let place: String
+        package let change: String
+        /// How many objects of the entity there are.
+        package let rows: Int64
+        /// What becomes of the table that they are in.
+        package let manner: String
+    }
+
+    package let rows: [Row]
+    private let place: StorePlace
+    private let source: SourceModelSearch.Found
+    private let model: NSManagedObjectModel
+
+    /// Looks at the store; nothing is written. Nil for one that opens with the model as it is.
+    ///
+    /// - Parameter source: the model of the store; nil to find it, most likely in the store itself.
+    /// - Throws: a `CocoaError`: 134130 where the store's model is not found, or that one is not the store's; 134190 where no mapping can be inferred.
+    package init?(of url: URL, to model: NSManagedObjectModel, from source: NSManagedObjectModel? = nil) throws {
+        let inspector = try StoreInspector(url: url)
+        defer { inspector.connection.close() }
+        if inspector.isCompatible(with: model) { return nil }
+        place = .file(url)
+        self.model = model
+        self.source = try inStore(url) {
+            guard let metadata = try StoreMetadata.read(from: inspector.connection) else { throw Self.isNoStore(url) }
+            let search = SourceModelSearch(metadata: metadata, configuration: nil, url: url)
+            guard let source else { return try search.find(in: inspector.connection) }
+            guard let found = search.fitting(source) else { throw Self.isNotOfStore(url) }
+            return found
+        }
+        model.freeze()
+        let (place, found) = (place, self.source)
+        rows = try inStore(url) {
+            let migration = try StoreMigration(inspector.connection, place, from: found, to: model, configuration: found.configuration)
+            return try migration.transition.rows(inspector)
+        }
+    }
+
+    /// Writes a copy of the store as it is to a file that is not there yet.
+    package func backUp(to url: URL) throws {
+        let connection = try place.connectForReading(timeout: SQLiteStore.defaultTimeout)
+        defer { connection.close() }
+        try inStore(place.url) {
+            // NB: a copy of the files would miss what others are writing.
+            try connection.execute("PRAGMA query_only = 0")
+            try connection.run("VACUUM INTO ?1", [.text(url.path)])
+        }
+    }
+
+    /// Migrates the store. `progress` is called after each step with how many are done, and how many there are.
+    ///
+    /// - Throws: a `CocoaError`: 134110 with its reason underneath; the store is what it was.
+    package func run(progress: @escaping (Int, Int) -> Void = { _, _ in }) throws {
+        let options: [AnyHashable: Any] = [
+            NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+        ]
+        let database = try StoreDatabase(place: place, options: DatabaseOptions(options, isInMemory: false))
+        try place.refuseFragment()
+        let connection = try place.connect(.readWrite, timeout: database.options.timeout)
+        defer { connection.close() }
+        try place.lock().write {
+            try inStore(place.url) {
+                try database.migrateIfAsked(connection, model, source.configuration, from: source, progress: progress)
+            }
+        }
+    }
+
+    private static func isNoStore(_ url: URL) -> CocoaError {
+        .coreData(.persistentStoreIncompatibleSchema, "\(url.path) is not a Core Data store.", userInfo: [NSFilePathErrorKey: url.path])
+    }
+
+    private static func isNotOfStore(_ url: URL) -> CocoaError {
+        .coreData(
+            .migrationMissingSourceModel,
+            "The store at \(url.path) was written with another model than that one.",
+            userInfo: [NSFilePathErrorKey: url.path]
+        )
+    }
+}
+
+extension SchemaTransition {
+    fileprivate func rows(_ inspector: StoreInspector) throws -> [StoreFileMigration.Row] {
+        try models.pairing.difference.steps.map { step in
+            let name = String(step.place.split(separator: ".")[0])
+            let entity = models.destination.entitiesByName[name]
+            let before = entity.flatMap(models.origin) ?? (entity == nil ? models.source.entitiesByName[name] : nil)
+            return StoreFileMigration.Row(
+                place: step.place,
+                change: step.text,
+                rows: try before.flatMap(old.entityIfStored).map { stored in
+                    try inspector.number("SELECT count(*) FROM \(stored.table) WHERE Z_ENT = ?1", [.integer(Int64(stored.number))])
+                } ?? 0,
+                manner: entity.flatMap(manner) ?? "removed"
+            )
+        }
+    }
+
+    private func manner(_ entity: NSEntityDescription) -> String? {
+        switch tables.first(where: { $0.table.entities[0] === entity.rootEntity })?.manner {
+        case .new?: "new table"
+        case .inPlace?: "in place"
+        case .rebuilt?: "rebuilt"
+        case .split?: "copied"
+        case nil: nil
+        }
+    }
+}

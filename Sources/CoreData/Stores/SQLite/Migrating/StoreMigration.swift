@@ -1,0 +1,78 @@
+import Foundation
+import SQLiteDriver
+
+/// A migration of one store in its place, in a transaction that somebody else begins and ends.
+struct StoreMigration {
+    let transition: SchemaTransition
+    let script: MigrationScript
+    private let connection: Connection
+    private let place: StorePlace
+
+    /// Looks at what there is; nothing is written.
+    ///
+    /// - Throws: `CocoaError` 134190 where no mapping can be inferred, and what reading the tables throws.
+    init(
+        _ connection: Connection,
+        _ place: StorePlace,
+        from source: SourceModelSearch.Found,
+        to model: NSManagedObjectModel,
+        configuration: String?
+    ) throws {
+        let models = ModelTransition(from: source.model, to: model)
+        try models.requireInferable()
+        let old = try SQLSchema(reading: connection, model: source.model, configuration: source.configuration)
+        let new = SQLSchema(model: model, configuration: configuration)
+        let file = try StoreFile(connection)
+        transition = SchemaTransition(models, from: old, to: new, mustBeRebuilt: file.constrainedTables)
+        script = MigrationScript(transition, file)
+        (self.connection, self.place) = (connection, place)
+    }
+
+    /// Runs all of it: afterwards the file is one of the new version.
+    ///
+    /// - Throws: a `CocoaError`, or the `SQLiteError` of a statement; the transaction is to be rolled back then.
+    func run(_ metadata: StoreMetadata, configuration: String?, progress: (Int, Int) -> Void = { _, _ in }) throws {
+        for (number, step) in script.steps.enumerated() {
+            try run(step)
+            progress(number + 1, script.steps.count)
+        }
+        try checkTriggers()
+        let model = transition.models.destination
+        var metadata = metadata
+        metadata.stamp(model: model, configuration: configuration)
+        try metadata.write(to: connection)
+        try connection.execute("CREATE TABLE IF NOT EXISTS Z_MODELCACHE (Z_CONTENT BLOB)")
+        try ModelCache.write(model, to: connection)
+        // What opens the store reads the same, and sees here whether it can.
+        _ = try SQLSchema(reading: connection, model: model, configuration: configuration)
+    }
+
+    private func run(_ step: MigrationScript.Step) throws {
+        switch step {
+        // Statements that change tables are run once: keeping them prepared would be of no use.
+        case .run(let sql, let values): if values.isEmpty { try connection.execute(sql) } else { try connection.run(sql, values) }
+        case .refuse(let query, let error): if try !connection.rows(query).isEmpty { throw error }
+        case .embed(let table, let column): try embed(table, column)
+        }
+    }
+
+    /// Takes the data that are in files of their own into the rows: their column is no longer one that may do that.
+    private func embed(_ table: String, _ column: String) throws {
+        for row in try connection.rows("SELECT Z_PK, \(column) FROM \(table) WHERE substr(\(column), 1, 1) = x'02'") {
+            guard case .integer(let key) = row[0], case .blob(let cell) = row[1] else { continue }
+            var data = Data()
+            try cell.withUnsafeBytes { try MarkedData.content(of: $0, in: place.supportFolder) { data = Data($0) } }
+            try connection.run("UPDATE \(table) SET \(column) = ?1 WHERE Z_PK = ?2", [.blob([1] + data), .integer(key)])
+        }
+    }
+
+    /// NB: SQLite looks at what a trigger says when a statement sets it off, which would be the next save.
+    private func checkTriggers() throws {
+        for row in try connection.rows("SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'trigger'") {
+            guard case .text(let table) = row[0] else { continue }
+            for statement in ["INSERT INTO \(table) DEFAULT VALUES", "UPDATE \(table) SET Z_OPT = Z_OPT", "DELETE FROM \(table)"] {
+                _ = try connection.prepare("EXPLAIN " + statement)
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import CoreData
+import Foundation
+import ModelTools
+
+struct MigrateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Brings a store to another version of its model, in its place.",
+        discussion: """
+            Prints what will be done first: entity or property, change, objects, and what becomes of their table. All of it is one transaction: whatever \
+            happens, the store is the old one or the new one. Exit status: 0 where it is migrated, or opens as it is; 1 where no mapping can be \
+            inferred.
+            """
+    )
+
+    @OptionGroup var source: StoreArgument
+    @Option(help: "The version to come: .xcdatamodeld, .xcdatamodel, .momd or .mom, or a store that carries it.", completion: .file())
+    var to: String
+    @Option(help: "The version that the store has. Otherwise it is the one that the store carries.", completion: .file()) var from: String?
+    @Flag(help: "Print what would be done, and do nothing.") var dryRun = false
+    @Flag(help: "Copy the store to STORE.backup first; what it has in files of their own stays where it is.") var backup = false
+
+    private var url: URL { URL(fileURLWithPath: source.store) }
+
+    func run() throws {
+        guard let migration = try prepared() else { return print("The store opens as it is: the version hashes are the same.") }
+        columns(migration.rows.map { ["  " + $0.place, $0.change, "\($0.rows)", $0.manner] }).forEach { print($0) }
+        guard !dryRun else { return }
+        try flushPrinted()
+        if backup { try backUp(migration) }
+        try migration.run { if Self.isForPeople { Self.show($0, $1) } }
+        print("\nThe store is migrated.")
+    }
+
+    private func prepared() throws -> StoreFileMigration? {
+        do {
+            let (newer, older) = (try managedModel(modelFile(to)), try from.map { try managedModel(modelFile($0)) })
+            return try StoreFileMigration(of: url, to: newer, from: older)
+        } catch let error as CocoaError where error.code == .inferredMappingModel {
+            for reason in error.userInfo["reasons"] as? [String] ?? [] { print("! " + reason) }
+            print("\nIt takes a mapping model.")
+            throw answerNo
+        }
+    }
+
+    private func backUp(_ migration: StoreFileMigration) throws {
+        let copy = URL(fileURLWithPath: url.path + ".backup")
+        guard !FileManager.default.fileExists(atPath: copy.path) else { throw Failure("There is a backup already: \(copy.path).") }
+        try migration.backUp(to: copy)
+    }
+
+    private static var isForPeople: Bool { isatty(STDERR_FILENO) == 1 }
+
+    private static func show(_ done: Int, _ all: Int) {
+        let width = 40
+        let filled = width * done / max(all, 1)
+        let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled)
+        FileHandle.standardError.write(Data("\r[\(bar)] \(done)/\(all)\(done == all ? "\n" : "")".utf8))
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("coredata store migrate")
+struct MigrateCommandTests {
+    private let library: LibraryStore
+    private var store: String { library.store }
+    private func version(_ name: String) -> String { library.folder.path("Library.xcdatamodeld/\(name).xcdatamodel") }
+
+    init() throws { library = try LibraryStore() }
+
+    // * A store of version 2 is brought to version 1: a dry run, a run with a backup, another run.
+    // => The first says what the second does; the backup is the store as it was; the last finds nothing to do.
+    @Test("says what it will do, does it with a copy beside it, and finds nothing more to do")
+    func migrates() async throws {
+        let wanted = version("Library")
+        let plan = try await Run("store", "migrate", store, "--to", wanted, "--dry-run")
+        let words = plan.lines.map { $0.split(separator: " ").joined(separator: " ") }
+        #expect(words == ["Book.title was name 1 in place", "Book.pages is gone, and its values with it 1 in place"], "\(plan.errors)")
+        #expect(try await Run("store", "verify", store, "--model", wanted).status == 1)
+        let run = try await Run("store", "migrate", store, "--to", wanted, "--backup")
+        #expect(run.status == 0 && run.lines.last == "The store is migrated.", "\(run.output)\(run.errors)")
+        #expect(try await Run("store", "verify", store, "--model", wanted).lines == ["The store is sound."])
+        #expect(try await Run("store", "sql", store, "SELECT {Book.title} FROM {Book}").lines.last == "Emma")
+        #expect(try await Run("store", "verify", store + ".backup", "--model", library.model).lines == ["The store is sound."])
+        let again = try await Run("store", "migrate", store, "--to", wanted)
+        #expect(again.lines == ["The store opens as it is: the version hashes are the same."])
+        let back = try await Run("store", "migrate", store, "--to", library.model, "--from", wanted, "--backup")
+        #expect(back.status == 2 && back.errors.contains("There is a backup already"), "\(back.output)\(back.errors)")
+    }
+
+    @Test("answers no, with the reasons, where no mapping can be inferred, and for another's model")
+    func refuses() async throws {
+        let run = try await Run("store", "migrate", store, "--to", version("Library 3"))
+        #expect(run.status == 1 && run.lines.contains("! Book.title is Date and was String"), "\(run.output)\(run.errors)")
+        let other = try await Run("store", "migrate", store, "--to", version("Library"), "--from", version("Library 3"))
+        #expect(other.status == 2 && other.errors.contains("was written with another model"), "\(other.output)\(other.errors)")
+        #expect(try await Run("store", "verify", store, "--model", library.model).status == 0)
+    }
+}
