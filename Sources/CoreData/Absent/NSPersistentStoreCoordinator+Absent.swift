@@ -10,22 +10,6 @@ extension NSPersistentStoreCoordinator {
         absent()
     }
 
-    @available(*, unavailable, message: "Add the store, use setMetadata(_:for:), and save a context.")
-    public class func setMetadata(
-        _ metadata: [String: Any]?,
-        forPersistentStoreOfType storeType: String,
-        at url: URL,
-        options: [AnyHashable: Any]? = nil
-    ) throws { absent() }
-
-    @available(*, unavailable, message: "Add the store, use setMetadata(_:for:), and save a context.")
-    public class func setMetadata(
-        _ metadata: [String: Any]?,
-        type storeType: NSPersistentStore.StoreType,
-        at storeURL: URL,
-        options: [AnyHashable: Any]? = nil
-    ) throws { absent() }
-
     @available(
         *,
         unavailable,

@@ -146,6 +146,33 @@ extension NSPersistentStoreCoordinator {
         try StoreTypes.kind(of: storeType).metadata(at: url, options: options)
     }
 
+    /// Writes the metadata of a store that need not be added anywhere: these values instead of those that were noted in it before. A class of the
+    /// program's is asked for that itself.
+    ///
+    /// What says which model the store is of stays. An identifier under `NSStoreUUIDKey` becomes the store's own: whoever has it open finds it
+    /// to be another's.
+    ///
+    /// - Throws: a `CocoaError`: 260 where there is no store, 134060 for binary and XML documents, 134070 for values that no property list can
+    ///   hold, and others as adding it.
+    public class func setMetadata(
+        _ metadata: [String: Any]?,
+        forPersistentStoreOfType storeType: String,
+        at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws {
+        try StoreTypes.kind(of: storeType).setMetadata(metadata ?? [:], at: url, options: options)
+    }
+
+    /// As `setMetadata(_:forPersistentStoreOfType:at:options:)`.
+    public class func setMetadata(
+        _ metadata: [String: Any]?,
+        type storeType: NSPersistentStore.StoreType,
+        at storeURL: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws {
+        try setMetadata(metadata, forPersistentStoreOfType: storeType.rawValue, at: storeURL, options: options)
+    }
+
     /// As `metadataForPersistentStore(ofType:at:options:)`.
     public class func metadataForPersistentStore(
         type storeType: NSPersistentStore.StoreType,

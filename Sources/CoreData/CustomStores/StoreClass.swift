@@ -94,6 +94,10 @@ struct StoreClass: StoreKind {
     func metadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any] {
         try storeClass.metadataForPersistentStore(with: url)
     }
+
+    func setMetadata(_ metadata: [String: Any], at url: URL, options: [AnyHashable: Any]?) throws {
+        try storeClass.setMetadata(metadata, forPersistentStoreAt: url)
+    }
 }
 
 /// A store that a class of its own stands for.

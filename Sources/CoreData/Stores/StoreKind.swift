@@ -10,12 +10,22 @@ package protocol StoreKind: Sendable {
     func destroy(at url: URL, options: [AnyHashable: Any]?, releasing release: () throws -> Void) throws
     /// The metadata of the store at a place.
     func metadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any]
+    /// Writes the metadata of the store at a place, which nobody need have open.
+    func setMetadata(_ metadata: [String: Any], at url: URL, options: [AnyHashable: Any]?) throws
     /// The class that a program has registered, if it is one.
     var registeredClass: AnyClass? { get }
 }
 
 extension StoreKind {
     package var registeredClass: AnyClass? { nil }
+
+    package func setMetadata(_ metadata: [String: Any], at url: URL, options: [AnyHashable: Any]?) throws {
+        throw CocoaError.coreData(
+            .persistentStoreOperation,
+            "Stores of this type have no metadata that can be set from outside: add the store, use setMetadata(_:for:), and save.",
+            userInfo: [NSURLErrorKey: url]
+        )
+    }
 }
 
 /// A store that is to be opened.

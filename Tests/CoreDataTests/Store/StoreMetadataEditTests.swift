@@ -19,6 +19,31 @@ struct StoreMetadataEditTests {
         #expect(store.changedMetadata == nil)
     }
 
+    // * The metadata of a store that nobody has open are set, with an identifier, and with hashes of another model.
+    // => It has them, and the identifier; it is of its model still, and opens.
+    @Test("of a store that nobody has open replace what was noted there, and leave it of its model")
+    func unopened() throws {
+        let home = try StoreHome(.file)
+        let (url, type) = (home.url(), NSSQLiteStoreType)
+        try makeStore(at: url)
+        let uuid = UUID().uuidString
+        try NSPersistentStoreCoordinator.setMetadata(["old": 1], forPersistentStoreOfType: type, at: url)
+        let values: [String: Any] = ["k": "v", NSStoreUUIDKey: uuid, NSStoreModelVersionHashesKey: ["Tag": Data([1])]]
+        try NSPersistentStoreCoordinator.setMetadata(values, forPersistentStoreOfType: type, at: url)
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url)
+        #expect(metadata["k"] as? String == "v" && metadata["old"] == nil && metadata[NSStoreUUIDKey] as? String == uuid)
+        let stack = try Stack(url)
+        #expect(stack.coordinator.persistentStores[0].identifier == uuid)
+        try stack.close()
+        cocoaError(134070) {
+            try NSPersistentStoreCoordinator.setMetadata(["bad": stack], forPersistentStoreOfType: type, at: url)
+        }
+        cocoaError(260) {
+            try NSPersistentStoreCoordinator.setMetadata([:], forPersistentStoreOfType: type, at: home.folder.file("nothing"))
+        }
+        withExtendedLifetime(home) {}
+    }
+
     private func written(_ library: Library) throws -> String? {
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: library.kind.type, at: library.url)
         return metadata["k"] as? String

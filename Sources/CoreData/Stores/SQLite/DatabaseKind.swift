@@ -26,9 +26,16 @@ struct DatabaseKind: StoreKind {
     }
 
     func metadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any] {
-        guard let place = try StorePlace.existing(type: type, url: url) else {
-            throw CocoaError.coreData(.fileReadNoSuchFile, "There is no store at \(url.path).", userInfo: [NSFilePathErrorKey: url.path])
-        }
+        guard let place = try StorePlace.existing(type: type, url: url) else { throw Self.isMissing(url) }
         return try place.metadata(timeout: DatabaseOptions.timeout(options)).dictionary
+    }
+
+    func setMetadata(_ metadata: [String: Any], at url: URL, options: [AnyHashable: Any]?) throws {
+        guard let place = try StorePlace.existing(type: type, url: url) else { throw Self.isMissing(url) }
+        try place.setMetadata(metadata, timeout: DatabaseOptions.timeout(options))
+    }
+
+    private static func isMissing(_ url: URL) -> CocoaError {
+        .coreData(.fileReadNoSuchFile, "There is no store at \(url.path).", userInfo: [NSFilePathErrorKey: url.path])
     }
 }

@@ -31,6 +31,27 @@ extension StorePlace {
         return url.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
     }
 
+    /// Writes what the store says of itself, after the saves in this process that wait already. What says which model it is of stays.
+    ///
+    /// - Throws: a `CocoaError` where there is no store, where it cannot be written within `timeout`, or where a value cannot be kept.
+    func setMetadata(_ values: [String: Any], timeout: TimeInterval) throws {
+        _ = try metadata(timeout: timeout)
+        do {
+            let connection = try connect(.readWrite, timeout: timeout)
+            defer { connection.close() }
+            try lock().write {
+                try connection.transaction(.immediate) {
+                    guard var metadata = try StoreMetadata.read(from: connection) else { return }
+                    let own = metadata.values.filter { StoreMetadata.ownKeys.contains($0.key) }
+                    metadata.dictionary = values.merging(own) { $1 }
+                    try metadata.write(to: connection)
+                }
+            }
+        } catch let error as SQLiteError {
+            throw CocoaError(error, url: url, doing: "write metadata")
+        }
+    }
+
     /// What the store says of itself.
     ///
     /// - Throws: a `CocoaError` where there is no metadata that can be read within `timeout`.

@@ -45,6 +45,13 @@ struct StoreMetadata {
         values["_NSAutoVacuumLevel"] = "2"
     }
 
+    /// What says of which model and format the tables are.
+    static let ownKeys: Set<String> = [
+        NSStoreTypeKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey, NSPersistentStoreModelVersionChecksumKey,
+        "NSStoreModelVersionHashesDigest", "NSStoreModelVersionHashesVersion", "NSPersistenceFrameworkVersion",
+        "NSPersistenceMaximumFrameworkVersion", "_NSAutoVacuumLevel",
+    ]
+
     /// The version of Apple's framework whose format this is.
     private static let frameworkVersion = 1344
 }
