@@ -13,7 +13,7 @@ extension NSPersistentStoreCoordinator: GraphParent {
     /// The stores that a query asks.
     ///
     /// - Throws: `CocoaError` 134070 where there are none at all, or one that was named is not here any more.
-    private func stores(for query: FetchQuery) throws -> [any RowStore] {
+    func stores(for query: FetchQuery) throws -> [any RowStore] {
         let all = allStores
         guard !all.isEmpty else {
             throw CocoaError.coreData(.persistentStoreOperation, "The coordinator has no stores: nothing can be fetched. Add one first.")
@@ -142,6 +142,7 @@ extension NSPersistentStoreCoordinator: GraphParent {
         var receipt = SaveReceipt(groups: changes.groups.map { SaveReceipt.Group(store: $0.store) })
         let parts = try route(changes, &receipt)
         let taken = try save(parts[...], willCommit)
+        noteSave()
         receipt.publish = { for part in taken { part.publish() } }
         for (part, taken) in zip(parts, taken) {
             for ((index, _), keys) in zip(part.changes.groups, taken.insertedKeys) { receipt.groups[index].insertedKeys = keys }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Connects contexts with stores: one model, any number of stores, one row cache for each.
 ///
@@ -22,6 +23,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     let additions = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator.additions")
     /// The queue of `perform(_:)`, once it was asked for; the layer that has queues makes it.
     let queue = Lock<AnyObject?>(nil)
+    /// Grows with each save.
+    private let saves = Atomic(0)
+    final var saveCount: Int { saves.load(ordering: .acquiring) }
+    final func noteSave() { saves.wrappingAdd(1, ordering: .releasing) }
     /// Contexts that merge what others save.
     let followers = Lock(SaveFollowers())
 

@@ -108,18 +108,6 @@ extension ChangedObjects {
 }
 
 extension NSManagedObjectContext {
-    /// Reads the rows of those that have none, with one statement for each entity.
-    ///
-    /// - Throws: a store's error.
-    func readRows(of objects: [NSManagedObject]) throws {
-        let rowless = objects.filter { $0.state.contains(.rowless) && $0.state.isDisjoint(with: .pending) && $0.key > 0 && !$0.isForeign }
-        for group in Dictionary(grouping: rowless, by: \.scopeIdentity).values where group.count > 1 {
-            for (object, row) in zip(group, try parentSource.rows(for: group.map(\.rowReference))) {
-                if let row, row.layout === object.scope.shape.layout { adopt(row, object) }
-            }
-        }
-    }
-
     /// Reads what a path along to-one relationships leads to, with one statement for each relationship.
     func readTargets(on keyPath: String, of objects: [NSManagedObject], _ entity: NSEntityDescription) {
         var (objects, entity) = (objects, entity)

@@ -19,6 +19,8 @@ package final class RowBatch: @unchecked Sendable {
     @exclusivity(unchecked) private var large: [LargeValue] = []
     /// Where the rows are listed while the batch lives.
     @exclusivity(unchecked) var listing: RowCache.Listing?
+    /// What its row stands in for, where it is empty: rows that are to be read yet.
+    private(set) var unread: AnyObject?
 
     private final class LargeValue {
         let bytes: UnsafeMutableRawBufferPointer
@@ -36,6 +38,16 @@ package final class RowBatch: @unchecked Sendable {
         arenaCapacity = layout.managedSlots.isEmpty ? 16 : 32 * capacity * layout.managedSlots.count
         // NB: malloc rather than allocate, because realloc has no counterpart in Swift. It fails only where the process is out of memory.
         arena = malloc(arenaCapacity)!.assumingMemoryBound(to: UInt8.self)
+    }
+
+    /// One row without values, for objects whose rows are to be read yet.
+    convenience init(emptyFor unread: AnyObject, layout: EntityLayout) {
+        self.init(layout: layout, capacity: 1)
+        let row = append(key: 0, version: 0)
+        memset(row, 0, layout.batchStride)
+        layout.setAllNull(row)
+        trim()
+        self.unread = unread
     }
 
     deinit {

@@ -47,6 +47,10 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     open var includesPropertyValues = true
     /// Whether results are faults: their values at hand, `awakeFromFetch` still to come.
     open var returnsObjectsAsFaults = true
+    /// Relationships that are read along, as key paths of any length: one statement for each relationship of each level, whatever the number of
+    /// objects. The results hold what was read, until they are refreshed. What is at hand is not read again.
+    ///
+    /// A key that is no relationship makes the fetch throw `CocoaError` 134060.
     open var relationshipKeyPathsForPrefetching: [String]?
     /// Whether unsaved changes of the context count.
     open var includesPendingChanges = true

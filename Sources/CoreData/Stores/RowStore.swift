@@ -23,6 +23,8 @@ package protocol RowStore: NSPersistentStore {
     func count(_ query: FetchQuery) throws -> Int?
     /// The values of a query's columns, row by row: nil for what is nil, an ID for a to-one relationship.
     func values(_ query: DictionaryQuery) throws -> [[Any?]]
+    /// How the store would answer a query.
+    func explain(_ query: ExplainedQuery) throws -> FetchExplanation
     /// The newest row that is at hand without reading anything.
     func cachedRow(root: Int, key: Int64) -> Row?
     /// The newest row; nil where the store has none.
@@ -72,6 +74,12 @@ extension RowStore {
 
     package func values(_ query: DictionaryQuery) throws -> [[Any?]] {
         throw DictionaryQuery.refusal(query.rows.entity, "a store of type \(type) does not answer with dictionaries")
+    }
+
+    package func explain(_ query: ExplainedQuery) throws -> FetchExplanation {
+        var explanation = FetchExplanation(statements: [])
+        explanation.inMemory = ["all: a store of type \(type) has no SQL"]
+        return explanation
     }
 
     package func pooledKeys(_ count: Int, for entity: NSEntityDescription) -> Int64? { nil }

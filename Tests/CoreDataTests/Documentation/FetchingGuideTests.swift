@@ -22,6 +22,24 @@ func pagesByAuthor(in context: NSManagedObjectContext) throws -> [NSDictionary] 
 // end of snippet
 
 // snippet
+func titlesByAuthor(in context: NSManagedObjectContext) throws -> [String: [String]] {
+    let request = NSFetchRequest<Author>(entityName: "Author")
+    request.relationshipKeyPathsForPrefetching = ["books.tags", "desk"]
+    let authors = try context.fetch(request)  // four statements, however many authors
+    return Dictionary(authors.map { ($0.name ?? "", $0.books.compactMap(\.title)) }, uniquingKeysWith: +)
+}
+// end of snippet
+
+// snippet
+func totalPages(in context: NSManagedObjectContext) throws -> Int {
+    let request = NSFetchRequest<Book>(entityName: "Book")
+    request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+    request.fetchBatchSize = 50
+    return try context.objects(of: request).reduce(0) { $0 + Int($1.pages) }
+}
+// end of snippet
+
+// snippet
 final class Shelf: NSObject, NSFetchedResultsControllerDelegate {
     let controller: NSFetchedResultsController<Book>
     var log: [String] = []
@@ -96,6 +114,7 @@ struct FetchingGuideTests {
             try context.save()
             let groups = try pagesByAuthor(in: context)
             #expect(groups == [["author.name": "Ann", "total": 30]])
+            #expect(try titlesByAuthor(in: context)["Ann"]?.sorted() == ["a", "b"] && totalPages(in: context) == 30)
             let shelf = try Shelf(context)
             Book(context: context).title = "c"
             context.processPendingChanges()

@@ -38,6 +38,8 @@ final class ChangeTracker {
     @exclusivity(unchecked) private(set) var locked: [NSManagedObject] = []
     /// What the latest event said, where that was of all unsaved changes and nothing has happened since.
     @exclusivity(unchecked) private(set) var whole: ChangedObjects?
+    /// The objects by their values, for fetches.
+    let index = PendingIndex()
     /// What is being announced, innermost last: an observer may begin, and end, an event of its own.
     @exclusivity(unchecked) var announced: [ChangedObjects] = []
 
@@ -174,6 +176,8 @@ final class ChangeTracker {
     /// Ends the event, whose objects then count as untouched: what it says of them.
     func endEvent() -> ChangedObjects {
         let touched = touched
+        index.noteChanges(of: retouched)
+        index.noteChanges(of: refreshed)
         var event = ChangedObjects(touched)
         let isWhole = eventStart == 0 && retouched.isEmpty && event.count == objects.count
         whole = isWhole ? event : nil
@@ -190,6 +194,7 @@ final class ChangeTracker {
     /// Objects that have nothing to save any more leave the list, once they are more than half of it.
     private func dropUnchanged() {
         guard (objects.count - pendingCount) * 2 > objects.count else { return }
+        index.removeAll()
         let (all, first) = (objects, pendingCount)
         (objects, received) = ([], [])
         objects.reserveCapacity(first)
@@ -200,6 +205,7 @@ final class ChangeTracker {
 
     /// Forgets all objects; their states are the caller's to set.
     func removeAll() {
+        index.removeAll()
         objects.forEachBorrowed { $0.state.remove(.listed) }
         touched.forEachBorrowed { $0.state.subtract(.ofEvent) }
         (objects, retouched, unpropagated, arrived, deletedInsertions) = ([], [], [], [], [])

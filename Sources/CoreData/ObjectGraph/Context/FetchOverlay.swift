@@ -9,14 +9,32 @@ struct FetchOverlay {
     private let excludedRows: [RowReference]
     /// Whether any row may be affected: then the store gives all, and everything is done in memory.
     let affectsAll: Bool
+    /// How many rows at most the store may count though the context has changed them; nil where they are excluded. They are dropped afterwards.
+    private let changedRowLimit: Int?
+    private let test: RowTest?
+    private let order: ResultsOrder
+    private let noteEvaluations: (Int) -> Void
 
     /// Nil where no unsaved change is of the fetched entity, or is read across a relationship.
     ///
     /// - Throws: a store's error: an object with unsaved changes cannot be read, so nobody knows whether it matches.
     init?(_ query: FetchQuery, _ context: NSManagedObjectContext) throws {
         let paths = ReadPaths(query.predicate, query.sortDescriptors)
+        test = query.predicate.flatMap { RowTest($0, query.entity) }
+        order = ResultsOrder(query.sortDescriptors, query.entity)
+        noteEvaluations = context.tracker.index.noteEvaluations
         let entities = query.includesSubentities ? query.entity.subtree : query.entity.index..<query.entity.index + 1
         let inherited = InheritedChanges(context, entities: Set(entities).union(RelatedChanges.entities(on: paths, of: query.entity)))
+        if context.parent == nil, context.tracker.objects.count >= Self.fewObjects, let probe = PendingProbe(query, paths) {
+            let (found, stored) = context.tracker.index.objects(probe.key, probe.value, in: context.tracker.objects)
+            (self.query, self.inherited, affectsAll, excludedRows, changedRowLimit) = (query, inherited, false, [], stored)
+            candidates = found.filter { object in
+                object.state.isDisjoint(with: .deleted) && !object.state.isDisjoint(with: .pending) && !object.isForeign
+                    && entities.contains(Int(object.scope.entityIndex)) && query.stores?.contains(object.scope.store) ?? true
+            }
+            return
+        }
+        changedRowLimit = nil
         let pending = Array(context.tracker.objects.filter { !$0.state.isDisjoint(with: .pending) && !$0.isForeign })
         guard !pending.isEmpty || !inherited.isEmpty else { return nil }
         let related = RelatedChanges(context: context, pending: try pending + inherited.related(outside: entities, paths))
@@ -35,6 +53,23 @@ struct FetchOverlay {
         }
     }
 
+    /// So few objects are looked at rather than listed.
+    private static let fewObjects = 16
+
+    /// What is done in memory because of unsaved changes.
+    var explanation: String {
+        if affectsAll { return "predicate, order and limit: unsaved changes may concern any object (a relationship has no inverse)" }
+        let count = candidates.count + inherited.references.count
+        let how = changedRowLimit == nil ? "tested one by one" : "found by their value"
+        return "\(count) object\(count == 1 ? "" : "s") with unsaved changes: \(how), and put among the results"
+    }
+
+    /// Whether the store's number of rows may count some that the context has changed.
+    var mayCountChangedRows: Bool { affectsAll || (changedRowLimit ?? 0) > 0 }
+
+    /// Whether the values of all results have to be known.
+    var isMergedByOrder: Bool { affectsAll || !query.sortDescriptors.isEmpty }
+
     /// Whether an object is concerned that the stores may know by another key in a moment.
     var hasTemporaryKeys: Bool { excludedRows.contains { $0.key < 0 } }
 
@@ -46,7 +81,10 @@ struct FetchOverlay {
     /// What the store is asked: enough rows that limit and offset can be counted after merging.
     var storeQuery: FetchQuery {
         var store = unlimitedQuery
-        if query.limit > 0, !affectsAll { store.limit = query.rowsUpToLimit }
+        if query.limit > 0, !affectsAll {
+            let (sum, isOverflown) = query.rowsUpToLimit.addingReportingOverflow(changedRowLimit ?? 0)
+            store.limit = isOverflown || query.rowsUpToLimit == 0 ? 0 : sum
+        }
         return store
     }
 
@@ -62,27 +100,30 @@ struct FetchOverlay {
     private func matches() throws -> [NSManagedObject] {
         let own = try matching(candidates)
         let known = Set(candidates)
-        return try inherited.objects(matching: query.predicate).filter { !known.contains($0) } + own
+        return try inherited.objects(matching: query.predicate, test).filter { !known.contains($0) } + own
     }
 
     private func matching(_ candidates: [NSManagedObject]) throws -> [NSManagedObject] {
         guard let predicate = query.predicate else { return candidates }
-        return try candidates.filter { try predicate.holds(for: $0) }
+        noteEvaluations(candidates.count)
+        return try candidates.filter { object in
+            if let test, !object.isFault { return test.holds(for: object.currentRow) }
+            return try predicate.holds(for: object)
+        }
     }
 
     /// All results in order, within limit and offset.
     func merged(into stored: [NSManagedObject]) throws -> [NSManagedObject] {
+        let limit = query.rowsUpToLimit
         if affectsAll {
             let matching = try matching(stored) + matches()
-            return window(query.sortDescriptors.isEmpty ? matching : matching.sorted(by: precedes))
+            return window(query.sortDescriptors.isEmpty ? matching : order.sorted(matching, limit: limit))
         }
+        // What the store takes for a result as it was before it was changed.
+        let stored = changedRowLimit == nil ? stored : stored.filter { $0.state.isDisjoint(with: .pending) }
         let own = try matches()
         if query.sortDescriptors.isEmpty { return window(stored + own) }
-        return window(ObjectOrder.merged(stored, own.sorted(by: precedes), query.sortDescriptors))
-    }
-
-    private func precedes(_ left: NSManagedObject, _ right: NSManagedObject) -> Bool {
-        ObjectOrder.precedes(left, right, query.sortDescriptors)
+        return window(order.merged(stored, order.sorted(own, limit: limit)))
     }
 
     private func window(_ objects: [NSManagedObject]) -> [NSManagedObject] {

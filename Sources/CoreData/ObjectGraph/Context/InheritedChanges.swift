@@ -56,8 +56,9 @@ struct InheritedChanges {
     }
 
     /// The objects that match, in the order of their changes.
-    func objects(matching predicate: PredicateTree?) throws -> [NSManagedObject] {
+    func objects(matching predicate: PredicateTree?, _ test: RowTest? = nil) throws -> [NSManagedObject] {
         try rows.compactMap { change in
+            if let test, case .row(let row) = change.state { return test.holds(for: row) ? try object(change) : nil }
             if let predicate, let probe = try probe(change), try !predicate.holds(for: probe) { return nil }
             return try object(change)
         }

@@ -11,15 +11,20 @@ extension NSManagedObjectContext {
     /// - Throws: a `CocoaError` where a key is unknown or a store cannot be read.
     /// - Precondition: the request's entity is in the model of the context's coordinator.
     public func fetch<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] {
+        try reading(request) { try results(of: request, $0) }
+    }
+
+    /// Runs what reads the results of a request.
+    func reading<Result, Found>(_ request: NSFetchRequest<Result>, _ body: (NSEntityDescription) throws -> Found) throws -> Found {
         checkReading()
         hearNews()
         catchUp()
         renewNames()
-        return try logging(request) { try whileMeetingNames { try results(of: request) } }
+        readAhead.forgetMembers()
+        return try logging(request) { try whileMeetingNames { try body(entity(of: request, Result.self)) } }
     }
 
-    private func results<Result>(of request: NSFetchRequest<Result>) throws -> [Result] {
-        let entity = try entity(of: request, Result.self)
+    private func results<Result>(of request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> [Result] {
         if request.resultType == .dictionaryResultType { return try cast(fetchDictionaries(request, entity)) }
         try DictionaryQuery.requireNone(of: request, entity)
         switch request.resultType {
@@ -61,7 +66,7 @@ extension NSManagedObjectContext {
     }
 
     /// Results as the type of the request: checked once per class, not per object.
-    private func cast<Result>(_ objects: [NSManagedObject], _ entity: NSEntityDescription) -> [Result] {
+    func cast<Result>(_ objects: [NSManagedObject], _ entity: NSEntityDescription) -> [Result] {
         guard Result.self is NSManagedObject.Type else { return cast(objects) }
         for concrete in [entity] + entity.allSubentities where !concrete.isAbstract {
             let objectClass = registry.scope(of: concrete, store: 0).objectClass
@@ -99,7 +104,7 @@ extension NSManagedObjectContext {
         )
     }
 
-    private func overlay<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> FetchOverlay? {
+    func overlay<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> FetchOverlay? {
         guard request.includesPendingChanges, tracker.pendingCount > 0 || tracker.hasNews || parent != nil else { return nil }
         // Off the queue, where a fetch is only logged, it is no change that the program makes.
         if isUsableHere { processPendingChanges() } else { endEvent() }
@@ -107,11 +112,12 @@ extension NSManagedObjectContext {
         return try FetchOverlay(query(request, entity), self)
     }
 
-    private func fetchObjects<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> [NSManagedObject] {
+    func fetchObjects<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> [NSManagedObject] {
+        let paths = try request.prefetchPaths(entity)
         let objects = try identityMap.forwardingTable.consistently {
             let changeCount = registry.changesAbove?.count ?? 0
             let overlay = try overlay(request, entity)
-            return (try fetchObjects(request, query(request, entity), overlay, changeCount), overlay?.hasTemporaryKeys ?? false)
+            return (try fetchObjects(request, query(request, entity), paths, overlay, changeCount), overlay?.hasTemporaryKeys ?? false)
         }
         if !request.returnsObjectsAsFaults { for object in objects where object.isFault { object.fire() } }
         if identityMap.retainsObjects { identityMap.retained.formUnion(objects) }
@@ -121,18 +127,30 @@ extension NSManagedObjectContext {
     private func fetchObjects<Result>(
         _ request: NSFetchRequest<Result>,
         _ query: FetchQuery,
+        _ paths: PrefetchPaths,
         _ overlay: FetchOverlay?,
         _ changeCount: Int
     ) throws -> [NSManagedObject] {
-        if overlay == nil, !request.includesPropertyValues || persistentStoreCoordinator?.readsRowsOnDemand(query) == true,
-            let references = try parentSource.references(query)
+        if overlay == nil, persistentStoreCoordinator?.readsRowsOnDemand(query) == true, let references = try parentSource.references(query)
         {
-            return references.map(object(for:))
+            return try prefetched(paths, references.map(object(for:)))
+        }
+        // What stands among objects with unsaved changes has to be compared with them.
+        if let count = request.unreadBatchSize, overlay?.isMergedByOrder != true,
+            let references = try parentSource.references(overlay?.storeQuery ?? query)
+        {
+            let objects = objects(for: references, unread: count, paths)
+            return try overlay?.merged(into: objects) ?? objects
         }
         var collector = FetchCollector(context: self, refreshes: request.shouldRefreshRefetchedObjects, changeCount: changeCount)
         let residue = try parentSource.fetch(overlay?.storeQuery ?? query) { collector.collect($0) }
         let objects = try residue?.applied(to: collector.objects, query, windows: overlay == nil) ?? collector.objects
-        return try overlay?.merged(into: objects) ?? objects
+        return try prefetched(paths, overlay?.merged(into: objects) ?? objects)
+    }
+
+    private func prefetched(_ paths: PrefetchPaths, _ objects: [NSManagedObject]) throws -> [NSManagedObject] {
+        try prefetch(paths, of: objects)
+        return objects
     }
 
     private func fetchIDs<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> [NSManagedObjectID] {
@@ -149,10 +167,18 @@ extension NSManagedObjectContext {
         if request.resultType == .dictionaryResultType { return try fetchDictionaries(request, entity).count }
         let count = try identityMap.forwardingTable.consistently {
             guard let overlay = try overlay(request, entity) else { return (try parentSource.count(query(request, entity)), false) }
-            guard !overlay.affectsAll, let stored = try parentSource.count(overlay.unlimitedQuery) else { return (nil, false) }
+            guard !overlay.mayCountChangedRows, let stored = try parentSource.count(overlay.unlimitedQuery) else { return (nil, false) }
             return (try overlay.count(stored), overlay.hasTemporaryKeys)
         }
         return try count ?? fetchObjects(request, entity).count
+    }
+}
+
+extension NSFetchRequest {
+    /// How many rows are to be read together when an object is first used; nil where they are read with the fetch.
+    fileprivate var unreadBatchSize: Int? {
+        if shouldRefreshRefetchedObjects { return nil }
+        return fetchBatchSize > 0 ? fetchBatchSize : includesPropertyValues ? nil : 128
     }
 }
 

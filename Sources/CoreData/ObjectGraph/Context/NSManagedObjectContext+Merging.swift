@@ -36,6 +36,7 @@ extension NSManagedObjectContext {
     func merge(_ saved: SavedReferences, isForeign: Bool = false) {
         guard identityMap.registry != nil, !saved.isEmpty else { return }
         catchUp()
+        readAhead.forget()
         whileMeetingNames { mergeMet(saved, isForeign) }
         renewNames()
     }

@@ -9,6 +9,7 @@ extension NSManagedObjectContext {
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkQueue()
         guard object.registeredContext === self else { return }
+        readAhead.forget()
         if flag { refreshMerging(object) } else { refreshToFault(object) }
     }
 
@@ -150,6 +151,7 @@ extension NSManagedObjectContext {
     /// saved is on its way to the store, and none of the changes that this drops.
     public func rollback() {
         checkQueue()
+        readAhead.forget()
         var kept = KeptChildSaves(of: self)
         let objects = tracker.objects.filter { !$0.state.isDisjoint(with: .pending) && !kept.withdraw($0) }
         let dropped = kept.own(of: objects)

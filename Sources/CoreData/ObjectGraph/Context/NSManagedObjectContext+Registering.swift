@@ -121,7 +121,11 @@ extension NSManagedObjectContext {
     /// Reads the row of a fault that has none.
     func fill(_ object: NSManagedObject) throws {
         catchUp()
-        if !object.isForeign, let row = try parentSource.row(for: object.rowReference) {
+        if let unread = object.unreadRows {
+            try read(unread)
+            if !object.state.contains(.rowless) { return }
+        }
+        if !object.isForeign, let row = try rowAhead(of: object) ?? parentSource.row(for: object.rowReference) {
             guard row.layout === object.scope.shape.layout else {
                 object.fillEmpty()
                 return vanish(object, .wrongEntity)
@@ -147,18 +151,32 @@ extension NSManagedObjectContext {
     }
 
     func read(_ relationship: NSRelationshipDescription, _ index: Int, of owners: [NSManagedObject]) throws {
-        guard !owners.isEmpty else { return }
-        var stored: [Int64: [(object: NSManagedObject, position: Int64?)]] = [:]
+        if owners.isEmpty { return }
+        show(try relatedRows(relationship, owners.map(\.rowReference)), relationship, index, of: owners)
+    }
+
+    func relatedRows(_ relationship: NSRelationshipDescription, _ owners: [RowReference]) throws -> [RelatedRow] {
         let above = registry.changesAbove
         let count = above?.count ?? 0
-        let rows = try parentSource.relatedRows(relationship, owners: owners.map(\.rowReference))
+        let rows = try parentSource.relatedRows(relationship, owners: owners)
         catchUp()
         if let above { for case let row? in rows.lazy.map(\.row) { above.noteNewest(row, at: count, write: row.listing?.write) } }
+        return rows
+    }
+
+    /// Gives owners the members that were read, which stand beside each other.
+    func show(_ rows: [RelatedRow], _ relationship: NSRelationshipDescription, _ index: Int, of owners: [NSManagedObject]) {
+        var stored: [Int64: [(object: NSManagedObject, position: Int64?)]] = [:]
         let isManyToMany = relationship.inverse?.isToMany == true
-        for related in rows {
+        var members: [(object: NSManagedObject, position: Int64?)] = []
+        // They mostly come owner by owner.
+        for (index, related) in rows.enumerated() {
             let object = related.row.map { self.object(for: related.reference, row: $0) } ?? self.object(for: related.reference)
             if isManyToMany { object.state.insert(.readAsMember) }
-            stored[related.owner, default: []].append((object, related.position))
+            members.append((object, related.position))
+            if index + 1 < rows.count, rows[index + 1].owner == related.owner { continue }
+            stored[related.owner, default: []] += members
+            members.removeAll(keepingCapacity: true)
         }
         for owner in owners {
             let contents = owner.contents(index)

@@ -13,6 +13,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     let news: ConfinedNews?
     final let tracker = ChangeTracker()
     final let identityMap = IdentityMap()
+    final let readAhead = ReadAhead()
     /// Nil until a coordinator or a parent is set.
     private(set) var parentLink: ParentLink?
     let children = Lock(ChildContexts())

@@ -28,7 +28,7 @@ extension NSManagedObject {
         let contents = contents(index)
         if contents.members == nil {
             if let context = registeredContext, !state.contains(.inaccessible) {
-                context.realize(scope.shape.toManys[index], index, of: [self])
+                context.realize(scope.shape.toManys[index], index, with: self)
             } else {
                 contents.realize([])
             }

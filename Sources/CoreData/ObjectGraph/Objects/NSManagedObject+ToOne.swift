@@ -5,7 +5,14 @@ extension NSManagedObject {
     /// The object at the other end, a fault where nobody has it yet.
     final func target(_ slot: Int) -> NSManagedObject? {
         guard let reference = reference(slot) else { return uninsertedTarget(slot) }
-        return related(reference)
+        let target = related(reference)
+        if let target, target.state.contains(.rowless) { noteUnread(slot) }
+        return target
+    }
+
+    /// The target is read with those of the neighbours, if it is used.
+    @inline(never) private func noteUnread(_ slot: Int) {
+        if !state.contains(.ownRow), batch.count > 1 { registeredContext?.readAhead.note(batch, slot) }
     }
 
     /// The object of a reference in the row. For one that has left its context: where the other is still in it.

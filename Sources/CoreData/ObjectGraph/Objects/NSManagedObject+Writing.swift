@@ -136,6 +136,7 @@ extension NSManagedObject {
         if outer.isEmpty { state.remove(.loading) }
         // A high slot that had changed before may have been joined by another.
         if changedBits != before || before >> 31 != 0 { hushChanges(since: before, highBefore) }
+        if state.contains(.listed) { registeredContext?.tracker.index.noteChange(of: self) }
     }
 
     /// Runs what is a change like any other although values come in.

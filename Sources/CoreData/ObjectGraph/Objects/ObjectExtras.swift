@@ -10,6 +10,8 @@ final class ObjectExtras {
     /// To-many relationships changed in the last event that changed the object, by their index in the shape.
     @exclusivity(unchecked) var toManysOfEvent = SlotMask()
     @exclusivity(unchecked) private var uncommon: Uncommon?
+    /// The targets of to-one relationships that a fetch has read along, so that they are there when they are asked for.
+    @exclusivity(unchecked) private var prefetched: [(slot: Int, target: NSManagedObject)] = []
 
     init(rowOwner: AnyObject) { self.rowOwner = rowOwner }
 
@@ -66,6 +68,7 @@ extension ObjectExtras {
     /// Forgets those that have nothing to save, and of the others what the store holds; and what fetched properties have found.
     func forgetStoredMembers() {
         fetched = [:]
+        prefetched = []
         let known = toManys
         toManys = nil
         var next = known
@@ -139,15 +142,26 @@ extension ObjectExtras {
         forEachToMany { $0.showCommitted() }
         toManys = nil
         fetched = [:]
+        prefetched = []
+    }
+
+    /// Keeps the target of a to-one relationship, in place of the one that was kept before.
+    func hold(_ target: NSManagedObject, _ slot: Int) {
+        if let index = prefetched.firstIndex(where: { $0.slot == slot }) {
+            prefetched[index].target = target
+        } else {
+            prefetched.append((slot, target))
+        }
     }
 
     /// Whether releasing this may release objects.
-    var holdsObjects: Bool { toManys != nil || uncommon != nil }
+    var holdsObjects: Bool { toManys != nil || uncommon != nil || !prefetched.isEmpty }
 
     /// Lets go of all that may hold objects: nobody will ask for it any more.
     func forgetEverything() {
         toManys = nil
         uncommon = nil
+        prefetched = []
     }
 
     /// Relationship values between `willChangeValue(forKey:)` and `didChangeValue(forKey:)`.

@@ -14,7 +14,9 @@ final class AsynchronousFetch<ResultType>: @unchecked Sendable {
 
     /// Reads the rows on another thread, and makes objects of them on the context's queue.
     func readAside() throws {
-        let query = context.query(request, try context.entity(of: request, ResultType.self))
+        let entity = try context.entity(of: request, ResultType.self)
+        _ = try request.prefetchPaths(entity)
+        let query = context.query(request, entity)
         let (source, changeCount) = (context.parentSource, context.registry.changesAbove?.count ?? 0)
         // The query belongs to this fetch alone, and a source may be asked from any thread.
         nonisolated(unsafe) let (sentQuery, sentSource) = (query, source)
@@ -43,6 +45,7 @@ final class AsynchronousFetch<ResultType>: @unchecked Sendable {
         var collector = FetchCollector(context: context, refreshes: request.shouldRefreshRefetchedObjects, changeCount: changeCount)
         for run in rows { collector.collect(run) }
         let objects = try residue?.applied(to: collector.objects, query, windows: true) ?? collector.objects
+        try context.prefetch(request.prefetchPaths(query.entity), of: objects)
         if !request.returnsObjectsAsFaults { for object in objects where object.isFault { object.fire() } }
         return objects
     }

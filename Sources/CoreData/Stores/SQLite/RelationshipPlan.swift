@@ -3,8 +3,6 @@ import SQLiteDriver
 
 /// The statement that reads a to-many relationship of many owners: owner, place, then the members' rows.
 struct RelationshipPlan {
-    static let ownersPerStatement = 500
-
     let columns: SelectedColumns
     private let head: String
     private let ownerColumn: String

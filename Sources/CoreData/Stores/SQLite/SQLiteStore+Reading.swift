@@ -35,7 +35,7 @@ extension SQLiteStore {
         }
     }
 
-    private func plan(_ query: FetchQuery, _ result: FetchPlan.Result) throws -> FetchPlan {
+    func plan(_ query: FetchQuery, _ result: FetchPlan.Result) throws -> FetchPlan {
         try FetchPlan(query, cache: plans, result: result, home: home, excluding: query.excludedKeys(in: number))
     }
 
@@ -96,15 +96,22 @@ extension SQLiteStore {
 
     /// The rows of many keys below one root entity, read with one statement.
     func rows(for keys: [Int64], root: NSEntityDescription) throws -> [Int64: Row] {
-        var query = FetchQuery(entity: root)
-        let space = IDSpace(root, home: home)
-        let ids = keys.map { RowIdentity(RowReference(key: $0, entity: Int32(root.index), store: number), in: space) }
-        query.predicate = NSPredicate(format: "SELF IN %@", ids).tree
+        if keys.isEmpty { return [:] }
+        let frame = plans.frame(entity: root, includesSubentities: true, result: .rows)
         var rows: [Int64: Row] = [:]
-        _ = try fetch(query) { run in
-            for (offset, index) in run.range.enumerated() {
-                let row = (run.known.isEmpty ? nil : run.known[offset]) ?? Row(run.batch, index)
-                rows[EntityLayout.key(run.batch.row(index))] = row
+        rows.reserveCapacity(keys.count)
+        try reporting("read rows") {
+            try reading { connection in
+                try connection.withCached("\(frame.select) WHERE t0.Z_PK IN (SELECT value FROM json_each(?))") { statement in
+                    try statement.bind([.keys(keys)])
+                    try RowReader(frame.columns, store: self) { run in
+                        try self.requireNoStrangers(connection)
+                        for (offset, index) in run.range.enumerated() {
+                            let row = (run.known.isEmpty ? nil : run.known[offset]) ?? Row(run.batch, index)
+                            rows[EntityLayout.key(run.batch.row(index))] = row
+                        }
+                    }.read(statement)
+                }
             }
         }
         return rows
@@ -139,10 +146,7 @@ extension SQLiteStore {
         return try reporting("read a relationship") {
             try reading { connection in
                 var rows: [RelatedRow] = []
-                for start in stride(from: 0, to: owners.count, by: RelationshipPlan.ownersPerStatement) {
-                    let slice = owners[start..<min(start + RelationshipPlan.ownersPerStatement, owners.count)]
-                    try read(plan, slice, connection, into: &rows)
-                }
+                try read(plan, owners[...], connection, into: &rows)
                 return rows
             }
         }

@@ -34,20 +34,67 @@ final class ResultsOrder {
 
     func precedes(_ left: NSManagedObject, _ right: NSManagedObject) -> Bool { compare(probe(left), right) == .orderedAscending }
 
-    /// The order of an object to another one, in the direction of the descriptors.
-    func compare(_ probe: Probe, _ other: NSManagedObject) -> ComparisonResult {
+    /// In order; of equal objects, those that come first stay first.
+    ///
+    /// - Parameter limit: how many of the first are wanted; 0 for all.
+    func sorted(_ objects: [NSManagedObject], limit: Int) -> [NSManagedObject] {
+        let probes = objects.map(probe)
+        guard limit > 0, limit < objects.count / 8 else { return probes.sorted { compare($0, $1) == .orderedAscending }.map(\.object) }
+        var first: [Probe] = []
+        for probe in probes {
+            if first.count == limit, compare(probe, first[limit - 1]) != .orderedAscending { continue }
+            first.insert(probe, at: first.partitioningIndex { compare(probe, $0) == .orderedAscending })
+            if first.count > limit { first.removeLast() }
+        }
+        return first.map(\.object)
+    }
+
+    /// One ordered list of two; of equal objects, those of the first come first.
+    func merged(_ first: [NSManagedObject], _ second: [NSManagedObject]) -> [NSManagedObject] {
+        guard !first.isEmpty, !second.isEmpty else { return first + second }
+        let probes = second.map(probe)
+        var merged: [NSManagedObject] = []
+        merged.reserveCapacity(first.count + second.count)
+        var next = 0
+        for object in first {
+            while next < second.count, compare(probes[next], object) == .orderedAscending {
+                merged.append(second[next])
+                next += 1
+            }
+            merged.append(object)
+        }
+        return merged + second[next...]
+    }
+
+    private func compare(_ left: Probe, _ right: Probe) -> ComparisonResult {
         comparisonCount += 1
         for (index, term) in terms.enumerated() {
-            let order = compare(probe, index, term, other)
+            let order = compare(left, index, term, right.object, { right.values[index] })
             if order != .orderedSame { return order }
         }
         return .orderedSame
     }
 
-    private func compare(_ probe: Probe, _ index: Int, _ term: Term, _ other: NSManagedObject) -> ComparisonResult {
-        guard let slot = term.slot,
-            let order = SlotOrder.compare(probe.values[index], other.storedValue(in: slot), term.descriptor.sortKind)
-        else { return term.descriptor.compare(probe.object, to: other) }
+    /// The order of an object to another one, in the direction of the descriptors.
+    func compare(_ probe: Probe, _ other: NSManagedObject) -> ComparisonResult {
+        comparisonCount += 1
+        for (index, term) in terms.enumerated() {
+            let order = compare(probe, index, term, other) { other.storedValue(in: term.slot ?? 0) }
+            if order != .orderedSame { return order }
+        }
+        return .orderedSame
+    }
+
+    private func compare(
+        _ probe: Probe,
+        _ index: Int,
+        _ term: Term,
+        _ other: NSManagedObject,
+        _ value: () -> SlotValue
+    ) -> ComparisonResult {
+        guard term.slot != nil, let order = SlotOrder.compare(probe.values[index], value(), term.descriptor.sortKind) else {
+            return term.descriptor.compare(probe.object, to: other)
+        }
         return term.descriptor.ascending ? order : order.opposite
     }
 }
@@ -87,6 +134,18 @@ private enum SlotOrder {
         var (left, right) = (left, right)
         let order = left.withUTF8 { left in right.withUTF8 { SortComparison.compare(utf8: left, $0, kind: kind) } }
         return order < 0 ? .orderedAscending : order > 0 ? .orderedDescending : .orderedSame
+    }
+}
+
+extension Array {
+    /// The index of the first element for which `isBehind` holds, as it does for all that follow.
+    fileprivate func partitioningIndex(_ isBehind: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }
 

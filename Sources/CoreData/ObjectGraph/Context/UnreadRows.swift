@@ -1,0 +1,60 @@
+import Foundation
+
+/// Results of one fetch whose rows are read together, when the first of them is used.
+///
+/// The objects share an empty row, which knows this.
+final class UnreadRows {
+    let references: [RowReference]
+    let paths: PrefetchPaths
+
+    init(_ references: ArraySlice<RowReference>, _ paths: PrefetchPaths) {
+        self.references = Array(references)
+        self.paths = paths
+    }
+}
+
+extension NSManagedObject {
+    /// What the object's row is read with; nil where it has one, or is read alone.
+    final var unreadRows: UnreadRows? {
+        guard state.contains(.rowless), !state.contains(.ownRow) else { return nil }
+        return batch.unread as? UnreadRows
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The objects of rows that are to be read `count` at a time; those that the context has already as they are.
+    func objects(for references: [RowReference], unread count: Int, _ paths: PrefetchPaths) -> [NSManagedObject] {
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(references.count)
+        for start in stride(from: 0, to: references.count, by: count) {
+            appendUnread(references[start..<min(start + count, references.count)], paths, to: &objects)
+        }
+        return objects
+    }
+
+    func appendUnread(_ references: ArraySlice<RowReference>, _ paths: PrefetchPaths, to objects: inout [NSManagedObject]) {
+        let unread = UnreadRows(references, paths)
+        var batch: RowBatch?
+        for reference in references {
+            if reference.key < 0 || registeredObject(for: reference) != nil {
+                objects.append(object(for: reference))
+                continue
+            }
+            let entity = parentSource.managedObjectModel.entitiesInIndexOrder[Int(reference.entity)]
+            let scope = registry.scope(of: entity, store: reference.store)
+            if batch?.layout !== scope.shape.layout { batch = RowBatch(emptyFor: unread, layout: scope.shape.layout) }
+            // Made for the first of them, if not before.
+            let row = Row(batch!, 0)
+            let object = Construction.make(scope, row, key: reference.key, state: [.registered, .fault, .rowless])
+            scope.identity?.insert(object)
+            objects.append(object)
+        }
+    }
+
+    /// Reads the rows of all those that are still here and have none, with one statement, and what was to be read along.
+    func read(_ unread: UnreadRows) throws {
+        let objects = unread.references.compactMap { registeredObject(for: $0) }
+        try readRows(of: objects.filter { $0.unreadRows === unread })
+        try prefetch(unread.paths, of: objects)
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("What a fetch beside many unsaved changes costs")
+struct PendingCostTests {
+    let library: Library
+    var context: NSManagedObjectContext { library.context }
+
+    init() throws { library = try Library() }
+
+    private func find(_ title: String) throws -> [Book] {
+        let request = NSFetchRequest<Book>(entityName: "Book")
+        request.predicate = NSPredicate(format: "title == %@", title)
+        return try context.fetch(request)
+    }
+
+    private func insert(_ title: String) -> Book {
+        let book = Book(context: context)
+        book.title = title
+        return book
+    }
+
+    private var evaluationCount: Int { context.tracker.index.evaluationCount }
+
+    @Test("is linear for finding or creating: no object is tested that has another value")
+    func findOrCreate() throws {
+        for round in 0..<2 {
+            for number in 0..<1000 {
+                let found = try find("book \(number)")
+                #expect(found.count == round)
+                if let book = found.first { book.pages += 1 } else { _ = insert("book \(number)") }
+            }
+        }
+        #expect(evaluationCount <= 1200)
+        #expect(try find("book 7").first?.pages == 1)
+    }
+
+    @Test("finds objects by the values that they have now, however they got them")
+    func changedValues() throws {
+        let saved = (0..<20).map { insert("saved \($0)") }
+        try context.save()
+        let books = (0..<100).map { insert("book \($0)") }
+        #expect(try find("book 5") == [books[5]])
+        // * Changed, changed back, changed as a primitive value, deleted.
+        (books[5].title, books[6].title, saved[3].title) = ("other", "book 5", "book 5")
+        #expect(try Set(find("book 5")) == [books[6], saved[3]] && find("saved 3").isEmpty)
+        books[5].title = "book 5"
+        #expect(try Set(find("book 5")) == [books[5], books[6], saved[3]])
+        books[7].setPrimitiveValue("book 5", forKey: "title")
+        context.delete(books[6])
+        context.delete(saved[4])
+        #expect(try Set(find("book 5")) == [books[5], books[7], saved[3]])
+        #expect(try find("saved 4").isEmpty && find("saved 5") == [saved[5]])
+        // * A limit counts what is left; so does a count.
+        let request = NSFetchRequest<Book>(entityName: "Book")
+        (request.predicate, request.fetchLimit) = (NSPredicate(format: "title == 'saved 5' AND pages == nil"), 1)
+        #expect(try context.fetch(request) == [saved[5]] && context.count(for: request) == 1)
+        saved[5].pages = 1
+        #expect(try context.fetch(request).isEmpty && context.count(for: request) == 0)
+        // * What is taken back, refreshed, saved.
+        context.refresh(saved[3], mergeChanges: false)
+        #expect(try find("saved 3") == [saved[3]])
+        #expect(try find("book 5").contains(saved[3]) == false)
+        try context.save()
+        #expect(try Set(find("book 5")) == [books[5], books[7]])
+        _ = (0..<20).map { insert("more \($0)") }
+        #expect(try find("more 3").count == 1)
+        context.rollback()
+        #expect(try find("more 3").isEmpty)
+        context.reset()
+        #expect(try find("book 5").count == 2)
+    }
+
+    @Test("is the same with what a child has saved into the context")
+    func fromChild() throws {
+        let books = (0..<50).map { insert("book \($0)") }
+        #expect(try find("book 1") == [books[1]])
+        let child = Layers.child(of: context, "child")
+        let mine = try #require(child.existingObject(with: books[1].objectID) as? Book)
+        mine.title = "changed"
+        Book(context: child).title = "book 2"
+        try child.save()
+        #expect(try find("book 1").isEmpty && find("changed") == [books[1]] && find("book 2").count == 2)
+    }
+
+    @Test("compares by what is sorted by once, and sorts no more than the limit asks for, in the same order", arguments: [0, 3, 40])
+    func sorted(_ limit: Int) throws {
+        for number in 0..<400 { insert("\((number * 37) % 50)").pages = Int32(number % 7) }
+        let request = NSFetchRequest<Book>(entityName: "Book")
+        request.sortDescriptors = [
+            NSSortDescriptor(key: "title", ascending: false, selector: "caseInsensitiveCompare:"),
+            NSSortDescriptor(key: "pages", ascending: true),
+        ]
+        (request.fetchLimit, request.predicate) = (limit, NSPredicate(format: "pages > 1 AND NOT (title == '7')"))
+        let unsaved = try context.fetch(request).map { "\($0.title ?? "") \($0.pages)" }
+        try context.save()
+        #expect(try context.fetch(request).map { "\($0.title ?? "") \($0.pages)" } == unsaved)
+        #expect(unsaved.count == (limit > 0 ? limit : 279))
+    }
+}
