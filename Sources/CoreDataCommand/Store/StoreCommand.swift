@@ -8,7 +8,9 @@ struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
         abstract: "Looks into SQLite stores, and migrates them. Only migrate changes anything.",
-        subcommands: [InfoCommand.self, VerifyCommand.self, DumpCommand.self, SchemaCommand.self, SQLCommand.self, MigrateCommand.self]
+        subcommands: [
+            InfoCommand.self, VerifyCommand.self, DumpCommand.self, SchemaCommand.self, SQLCommand.self, ExplainCommand.self, MigrateCommand.self,
+        ]
     )
 }
 

@@ -1,0 +1,28 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("coredata store explain")
+struct ExplainCommandTests {
+    private let library: LibraryStore
+
+    init() throws { library = try LibraryStore() }
+
+    private func explain(_ arguments: String...) async throws -> Run { try await Run(["store", "explain", library.store] + arguments) }
+
+    @Test("prints statement, arguments and plan, and what is left to memory")
+    func prints() async throws {
+        let run = try await explain("--entity", "Book", "--predicate", "name BEGINSWITH 'a'", "--sort", "name desc", "--limit", "3")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("sql        SELECT") && run.output.contains(" DESC LIMIT ?") && run.output.contains("plan       "))
+        #expect(run.output.hasSuffix("in memory  nothing\n"))
+    }
+
+    @Test("says what is wrong with its arguments")
+    func refusals() async throws {
+        #expect(try await explain("--entity", "Boot").errors.contains("no entity Boot"))
+        #expect(try await explain("--entity", "Book", "--predicate", "name ==").status != 0)
+        #expect(try await explain("--entity", "Book", "--predicate", "nmae == 1").errors.contains("nmae"))
+        #expect(try await explain("--entity", "Book", "--sort", "a b c").status == 64)
+    }
+}
