@@ -29,7 +29,7 @@ final class ResultsTracker: ContextWatcher, @unchecked Sendable {
         self.request.resultType = .managedObjectResultType
     }
 
-    deinit { context?.tracker.watchers.remove(self) }
+    deinit { context?.watchers.remove(self) }
 
     /// Fetches anew. The list is another one then.
     ///
@@ -41,7 +41,7 @@ final class ResultsTracker: ContextWatcher, @unchecked Sendable {
         if let sectionKeyPath { context.readTargets(on: sectionKeyPath, of: objects, entity) }
         list = try ResultsList(query, objects)
         (isOutdated, waiting) = (false, [])
-        context.tracker.watchers.add(self, of: query.relatedEntities.union(query.entities))
+        context.watchers.add(self, of: query.relatedEntities.union(query.entities))
     }
 
     /// Catches up with what happened while the tracker was paused, telling nobody.

@@ -49,7 +49,7 @@ final class ContextWatchers: Sendable {
 extension NSManagedObjectContext {
     /// Others have changed objects that this context has not read, and that somebody who follows it wants to hear of.
     func noteUnread(_ updated: [RowReference]) {
-        for reference in tracker.watchers.wanted(updated) where registeredObject(for: reference)?.state.contains(.rowless) ?? true {
+        for reference in watchers.wanted(updated) where registeredObject(for: reference)?.state.contains(.rowless) ?? true {
             tracker.noteRefresh(of: object(for: reference))
         }
     }

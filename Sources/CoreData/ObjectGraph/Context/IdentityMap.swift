@@ -20,6 +20,8 @@ final class IdentityMap {
     @exclusivity(unchecked) var awaited = AwaitedObjects()
     /// What this context has saved, where it is topmost and has children.
     @exclusivity(unchecked) var savedVersions = SavedVersions()
+    /// What was read for objects that are likely to be used next.
+    let readAhead = ReadAhead()
     /// All objects, where the context keeps them alive.
     @exclusivity(unchecked) var retained: Set<NSManagedObject> = []
     @exclusivity(unchecked) var retainsObjects = false

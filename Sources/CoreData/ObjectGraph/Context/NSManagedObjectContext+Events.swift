@@ -30,7 +30,7 @@ extension NSManagedObjectContext {
         tracker.announced.append(event)
         defer { tracker.announced.removeLast() }
         post(.NSManagedObjectContextObjectsDidChange, event.userInfo)
-        tracker.watchers.tell(event)
+        watchers.tell(event)
     }
 
     /// Whether ObjectsDidChange is being posted, and says that the object changed.

@@ -213,7 +213,7 @@ extension NSManagedObjectContext {
         withExtendedLifetime(pending) {}
         kept.comeBack(without: dropped)
         post(.NSManagedObjectContextObjectsDidChange, [.invalidatedAllObjects: ids])
-        tracker.watchers.tellOfReset()
+        watchers.tellOfReset()
         if !kept.isEmpty { processPendingChanges() }
     }
 }

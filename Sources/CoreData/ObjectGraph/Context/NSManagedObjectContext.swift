@@ -13,7 +13,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     let news: ConfinedNews?
     final let tracker = ChangeTracker()
     final let identityMap = IdentityMap()
-    final let readAhead = ReadAhead()
     /// Nil until a coordinator or a parent is set.
     private(set) var parentLink: ParentLink?
     let children = Lock(ChildContexts())
@@ -186,6 +185,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         guard let parentLink else { misuse("The context has no persistentStoreCoordinator. Set it before using the context.") }
         return parentLink.parent
     }
+
+    var watchers: ContextWatchers { tracker.watchers }
+    var readAhead: ReadAhead { identityMap.readAhead }
 
     func store(numbered number: Int32) -> NSPersistentStore? { number == 0 ? nil : parentLink?.source.persistentStore(numbered: number) }
 }
