@@ -9,7 +9,8 @@ struct StoreCommand: ParsableCommand {
         commandName: "store",
         abstract: "Looks into SQLite stores, and migrates them. Only migrate changes anything.",
         subcommands: [
-            InfoCommand.self, VerifyCommand.self, DumpCommand.self, SchemaCommand.self, SQLCommand.self, ExplainCommand.self, MigrateCommand.self,
+            InfoCommand.self, VerifyCommand.self, DumpCommand.self, SchemaCommand.self, SQLCommand.self, ExplainCommand.self,
+            MigrateCommand.self,
         ]
     )
 }

@@ -76,14 +76,15 @@ final class ObjectSave {
     private func requireNewest() throws {
         var conflicts: [RowConflict] = []
         for (_, group) in changes.groups {
-            conflicts += group.updates.compactMap { conflict($0, group) } + group.deletes.compactMap { conflict($0, group) }
-            conflicts += group.locks.compactMap { conflict($0, group) }
+            conflicts += try group.updates.compactMap { try conflict($0, group) }
+            conflicts += try group.deletes.compactMap { try conflict($0, group) }
+            conflicts += try group.locks.compactMap { try conflict($0, group) }
         }
         if !conflicts.isEmpty { throw SaveConflicts(conflicts: conflicts) }
     }
 
-    private func conflict(_ change: some MeasuredChange, _ group: ChangeSet.Group) -> RowConflict? {
-        guard let base = change.base, let cached = cache.row(root: group.entity.rootEntity.index, key: change.key), cached !== base,
+    private func conflict(_ change: some MeasuredChange, _ group: ChangeSet.Group) throws -> RowConflict? {
+        guard let base = change.base, let cached = try newest(change.key, group), cached !== base,
             // A class's versions need not grow, nor fit in ours.
             cached.version != base.version || !cached.agrees(with: base)
         else { return nil }
@@ -94,6 +95,12 @@ final class ObjectSave {
             baseVersion: base.version,
             isStoreAhead: false
         )
+    }
+
+    /// The row that is at hand, which is what was saved last. Where nobody holds that any more, the class is asked.
+    private func newest(_ key: Int64, _ group: ChangeSet.Group) throws -> Row? {
+        if let row = cache.row(root: group.entity.rootEntity.index, key: key) { return row }
+        return try NodeReading(store, coordinator, cache).row(for: group.reference(key))
     }
 
     /// The class has written: rows get their references and versions, and are what is at hand from now on.

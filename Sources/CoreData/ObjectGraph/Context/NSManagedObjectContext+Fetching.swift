@@ -15,8 +15,12 @@ extension NSManagedObjectContext {
     }
 
     /// Runs what reads the results of a request.
-    func reading<Result, Found>(_ request: NSFetchRequest<Result>, _ body: (NSEntityDescription) throws -> Found) throws -> Found {
-        checkReading()
+    func reading<Result, Found>(
+        _ request: NSFetchRequest<Result>,
+        member: StaticString = #function,
+        _ body: (NSEntityDescription) throws -> Found
+    ) throws -> Found {
+        checkReading(member)
         hearNews()
         catchUp()
         renewNames()

@@ -1,0 +1,128 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreData
+
+@Suite("A document that is saved")
+struct DocumentSavingTests {
+    private static let types = [NSXMLStoreType, NSBinaryStoreType]
+    private let folder: TemporaryFolder
+    private let url: URL
+
+    init() throws {
+        folder = try TemporaryFolder()
+        url = folder.file("Document")
+    }
+
+    private func open(_ type: String, _ model: NSManagedObjectModel = LibraryModel.make()) throws -> NSManagedObjectContext {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url)
+        let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        return context
+    }
+
+    private func cocoaError(_ code: Int, _ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(sourceLocation: sourceLocation) { try body() } throws: { ($0 as? CocoaError)?.code.rawValue == code }
+    }
+
+    @Test("opens again when the end of a relationship without inverse is deleted", arguments: types)
+    func oneWay(_ type: String) throws {
+        func model() -> NSManagedObjectModel {
+            let (a, b) = (NSEntityDescription("A", attribute("name")), NSEntityDescription("B", attribute("name")))
+            a.relate("one", to: b)
+            a.relate("many", to: b, many: true)
+            a.relate("list", to: b, many: true, ordered: true)
+            return NSManagedObjectModel(a, b)
+        }
+        let context = try open(type, model())
+        let a = NSEntityDescription.insertNewObject(forEntityName: "A", into: context)
+        let ends = (0..<2).map { index in
+            let end = NSEntityDescription.insertNewObject(forEntityName: "B", into: context)
+            end.setValue("\(index)", forKey: "name")
+            return end
+        }
+        a.setValue(ends[0], forKey: "one")
+        a.setValue(NSSet(array: ends), forKey: "many")
+        a.setValue(NSOrderedSet(array: ends), forKey: "list")
+        try context.save()
+        context.delete(ends[0])
+        try context.save()
+
+        let other = try open(type, model())
+        let read = try #require(try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "A")).first)
+        #expect(read.value(forKey: "one") == nil)
+        #expect((read.value(forKey: "many") as? Set<NSManagedObject>)?.map { $0.value(forKey: "name") as? String } == ["1"])
+        #expect((read.value(forKey: "list") as? NSOrderedSet)?.count == 1)
+    }
+
+    @Test("is not replaced by who has read it before somebody else wrote it, not even while both write")
+    func race() throws {
+        try Data("old".utf8).write(to: url)
+        let stamp = FileStamp(url)
+        struct Changed: Error {}
+        var isFirst = true
+        #expect(throws: Changed.self) {
+            try AtomicFile.write(Data("mine".utf8), to: url) { current in
+                if current != stamp { throw Changed() }
+                if isFirst { try AtomicFile.write(Data("theirs".utf8), to: url) { _ in } }
+                isFirst = false
+            }
+        }
+        #expect(try String(contentsOf: url, encoding: .utf8) == "theirs")
+        #expect(try folder.contents() == ["Document"])
+    }
+
+    @Test(
+        "is written anew when somebody has removed it, and keeps permissions that the mask of the process would not give",
+        arguments: types
+    )
+    func removed(_ type: String) throws {
+        let context = try open(type)
+        Tag(context: context).label = "a"
+        try context.save()
+        try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: url.path)
+        Tag(context: context).label = "b"
+        try context.save()
+        #expect(try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int == 0o666)
+        try FileManager.default.removeItem(at: url)
+        Tag(context: context).label = "c"
+        try context.save()
+        #expect(try open(type).all(Tag.self, where: nil, sortedBy: "label").map(\.label) == ["a", "b", "c"])
+    }
+
+    @Test("gives its objects IDs that no other coordinator gives to others")
+    func identities() throws {
+        let (mine, theirs) = (try open(NSXMLStoreType), try open(NSXMLStoreType))
+        let tag = Tag(context: mine)
+        tag.label = "a"
+        try mine.save()
+        let other = Tag(context: theirs)
+        try theirs.obtainPermanentIDs(for: [other])
+        #expect(other.objectID != tag.objectID)
+        let id = mine.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: tag.objectID.uriRepresentation())
+        #expect(id == tag.objectID)
+    }
+
+    @Test("is refused where it is damaged, instead of being opened without a part", arguments: ["values", "relationships", "id", "number"])
+    func damaged(_ part: String) throws {
+        let context = try open(NSXMLStoreType)
+        let book = Book(context: context)
+        (book.title, book.pages) = ("t", 7)
+        book.tags = [Tag(context: context)]
+        try context.save()
+        var text = try String(contentsOf: url, encoding: .utf8)
+        let (old, new) =
+            switch part {
+            case "values": ("<key>values</key>", "<key>values</key><string>none</string><key>other</key>")
+            case "relationships": ("<key>tags</key>", "<key>tags</key><string>none</string><key>author</key>")
+            case "id": ("<key>id</key>\n<integer>1</integer>", "<key>id</key><real>1.5</real>")
+            default: ("<integer>7</integer>", "<real>1e300</real>")
+            }
+        text = text.replacingOccurrences(of: "\t", with: "")
+        #expect(text.contains(old))
+        try Data(text.replacingOccurrences(of: old, with: new).utf8).write(to: url)
+        cocoaError(259) { _ = try open(NSXMLStoreType) }
+    }
+}
