@@ -45,10 +45,7 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: as `fetch(_:)`.
     public func count<Result>(for request: NSFetchRequest<Result>) throws -> Int {
-        checkReading()
-        hearNews()
-        catchUp()
-        return try logging(request) { try whileMeetingNames { try count(request, entity(of: request, Result.self)) } }
+        try reading(request) { try count(request, $0) }
     }
 
     private func logging<Result, Found>(_ request: NSFetchRequest<Result>, _ body: () throws -> Found) throws -> Found {

@@ -56,6 +56,9 @@ final class ReadAhead {
 
 /// To-one relationships.
 extension ReadAhead {
+    /// Whether to-one relationships have led to objects without rows.
+    var followsToOnes: Bool { !sources.isEmpty }
+
     /// A to-one relationship led to an object without a row.
     func note(_ batch: RowBatch, _ slot: Int) {
         if let index = sources.firstIndex(where: { $0.slot == slot && $0.layout === batch.layout }) {
@@ -144,6 +147,8 @@ extension NSManagedObjectContext {
 
     /// The row of a fault that a to-one relationship led to, read with those that its neighbours lead to; nil where it is to be read alone.
     func rowAhead(of object: NSManagedObject) throws -> Row? {
+        // Who follows no relationships pays nothing.
+        guard readAhead.followsToOnes else { return nil }
         let reference = object.rowReference
         guard reference.key > 0, parentSource.cachedRow(for: reference) == nil else { return nil }
         return try readAhead.row(of: reference) { try parentSource.rows(for: $0) }
