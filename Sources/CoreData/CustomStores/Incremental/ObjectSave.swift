@@ -23,6 +23,7 @@ final class ObjectSave {
     func prepare() throws {
         try requireNewest()
         _ = try context.receiveSilently(staged)
+        try propagateDeletes()
         inserted = changes.groups.map { _, group in group.inserts.compactMap { object($0.key, group) } }
         let new = inserted.flatMap { $0 }.filter { $0.key < 0 }
         for (object, key) in zip(new, try store.permanentKeys(for: new)) {
@@ -30,6 +31,12 @@ final class ObjectSave {
         }
         for object in new { if let known = forwarding[object.key] { context.rename(object, store: known.store, key: known.key) } }
         insertedKeys = changes.groups.map { _, group in ContiguousArray(group.inserts.map { forwarding[$0.key]?.key ?? $0.key }) }
+    }
+
+    /// The rules are followed already, but what is written names nobody who goes.
+    private func propagateDeletes() throws {
+        context.propagateDeletes()
+        if let failure = context.tracker.propagationFailure { throw failure }
     }
 
     /// Asks the class to write.
