@@ -14,17 +14,38 @@ enum AtomicFile {
         let target = target(of: url)
         let folder = target.deletingLastPathComponent()
         try check(FileStamp(target))
-        let temporary = folder.appendingPathComponent(".\(UUID().uuidString)")
+        let temporary = folder.appendingPathComponent(mark + UUID().uuidString)
+        let descriptor = try locking(folder) { _ in
+            removeAbandoned(in: folder)
+            return try create(temporary, mode: mode(of: target))
+        }
+        defer { close(descriptor) }
         do {
-            let stamp = try create(temporary, data, mode: mode(of: target))
-            try locking(folder) {
+            try fill(descriptor, data, temporary)
+            let stamp = FileStamp(temporary)
+            try locking(folder) { folder in
                 try check(FileStamp(target))
                 guard rename(temporary.path, target.path) == 0 else { throw failure(target) }
+                if folder >= 0 { fsync(folder) }
             }
             return stamp
         } catch {
             unlink(temporary.path)
             throw error
+        }
+    }
+
+    private static let mark = ".coredata-partial-"
+
+    /// Takes away what writers that are no more have left: whoever still writes holds a lock.
+    private static func removeAbandoned(in folder: URL) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        for name in names where name.hasPrefix(mark) && UUID(uuidString: String(name.dropFirst(mark.count))) != nil {
+            let path = folder.appendingPathComponent(name).path
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            guard descriptor >= 0 else { continue }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
+            close(descriptor)
         }
     }
 
@@ -43,12 +64,17 @@ enum AtomicFile {
         return stat(file.path, &status) == 0 ? status.st_mode & 0o777 : 0o644
     }
 
-    private static func create(_ file: URL, _ data: Data, mode: mode_t) throws -> FileStamp? {
+    /// A new file, which is locked for as long as it is open.
+    private static func create(_ file: URL, mode: mode_t) throws -> Int32 {
         let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure(file) }
-        defer { close(descriptor) }
+        _ = flock(descriptor, LOCK_EX | LOCK_NB)
         // Whatever the mask of the process takes away.
         _ = fchmod(descriptor, mode)
+        return descriptor
+    }
+
+    private static func fill(_ descriptor: Int32, _ data: Data, _ file: URL) throws {
         try data.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
@@ -59,17 +85,16 @@ enum AtomicFile {
             }
         }
         guard fsync(descriptor) == 0 else { throw failure(file) }
-        return FileStamp(file)
     }
 
-    /// Runs `body` while no other process or thread does so for the folder, and brings new names to the disk. What cannot be locked or synced, as
-    /// some file systems of networks, is renamed all the same.
-    private static func locking(_ folder: URL, _ body: () throws -> Void) throws {
+    /// Runs `body` while no other process or thread does so for the folder. What cannot be locked, as some file systems of networks, is not.
+    ///
+    /// - Parameter body: is given the folder's descriptor, negative where it cannot be opened.
+    private static func locking<Result>(_ folder: URL, _ body: (Int32) throws -> Result) throws -> Result {
         let descriptor = open(folder.path, O_RDONLY | O_CLOEXEC)
         defer { if descriptor >= 0 { close(descriptor) } }
         if descriptor >= 0 { while flock(descriptor, LOCK_EX) != 0, errno == EINTR {} }
-        try body()
-        if descriptor >= 0 { fsync(descriptor) }
+        return try body(descriptor)
     }
 
     private static func failure(_ file: URL) -> CocoaError {

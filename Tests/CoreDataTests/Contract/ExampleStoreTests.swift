@@ -103,6 +103,48 @@ struct ExampleStoreTests {
         let other = try open(CSVStore.storeType, url)
         #expect(try songs(other).count == 2)
     }
+
+    @Test("keep the ends of lines of an editor elsewhere, and know their own metadata again")
+    func carriageReturns() throws {
+        let url = folder.file("songs.csv")
+        try Data("# mine\r\ntitle,year\r\n\r\nOne,1999\r\n\"row1\",\r\n".utf8).write(to: url)
+        let context = try open(CSVStore.storeType, url)
+        let found = try songs(context) { $0.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)] }
+        #expect(found.map { $0.value(forKey: "title") as? String } == ["One", "row1"])
+        found[0].setValue(2000, forKey: "year")
+        try context.save()
+        let uuid = try #require(context.persistentStoreCoordinator?.persistentStores.first?.identifier)
+        #expect(try open(CSVStore.storeType, url).persistentStoreCoordinator?.persistentStores.first?.identifier == uuid)
+        let lines = try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\r\n").filter { !$0.hasPrefix("#metadata") }
+        #expect(lines == ["# mine", "title,year,id", "", "One,2000,row1", "row1,,row2", ""])
+    }
+
+    @Test("do not write over what somebody has edited meanwhile")
+    func edited() throws {
+        let url = folder.file("songs.csv")
+        try Data("title,id\nOne,a\n".utf8).write(to: url)
+        let context = try open(CSVStore.storeType, url)
+        try songs(context).first?.setValue("Two", forKey: "title")
+        try Data("title,id\nOne,a\nby hand,b\n".utf8).write(to: url)
+        let error = #expect(throws: CocoaError.self) { try context.save() }
+        #expect(error?.code == .persistentStoreSave && context.hasChanges)
+        #expect(try String(contentsOf: url, encoding: .utf8) == "title,id\nOne,a\nby hand,b\n")
+    }
+
+    @Test(
+        "name what is wrong with a file",
+        arguments: [
+            ("title,id\n\"One\"x,a\n", "quote"), ("title,id\n\"One,a\n", "never closed"), ("title,id\nOne,a b\n", "a b"),
+            ("title,id\nOne,a\nTwo,a\n", "twice"), ("title,id\nOne,a,b\n", "too many"),
+        ]
+    )
+    func wrong(_ text: String, _ reason: String) throws {
+        let url = folder.file("songs.csv")
+        try Data(text.utf8).write(to: url)
+        let error = #expect(throws: CocoaError.self) { try songs(open(CSVStore.storeType, url)) }
+        let told = "\(error?.userInfo ?? [:]) \(error?.localizedDescription ?? "")"
+        #expect(told.contains(reason))
+    }
 }
 
 @Suite("A store of another module")
@@ -191,6 +233,23 @@ struct DocumentStoreTests {
         let corrupt = #expect(throws: CocoaError.self) { try open(NSBinaryStoreType, noStore) }
         #expect(corrupt?.code == .fileReadCorruptFile)
         withExtendedLifetime(context) {}
+    }
+
+    @Test("take away what killed writers have left beside them, and leave what somebody is writing")
+    func abandoned() throws {
+        let url = folder.file("library")
+        let names = (0..<2).map { _ in ".coredata-partial-\(UUID().uuidString)" }
+        for name in names + [".coredata-partial-mine"] { try Data("half".utf8).write(to: folder.file(name)) }
+        let writer = Foundation.open(folder.file(names[1]).path, O_RDONLY)
+        #expect(flock(writer, LOCK_EX) == 0)
+        let context = try open(NSBinaryStoreType, url)
+        Tag(context: context).label = "x"
+        try context.save()
+        close(writer)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
+                == [".coredata-partial-mine", "library", names[1]].sorted()
+        )
     }
 
     @Test("leave the old file where it cannot be replaced")

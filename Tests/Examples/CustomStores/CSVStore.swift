@@ -10,10 +10,13 @@ public final class CSVStore: NSAtomicStore {
     public static let storeType = "CSV"
 
     private var table = CSVTable()
+    /// What the file was when it was read or written last.
+    private var version: FileVersion?
 
     public override func loadMetadata() throws {
         guard let url, let model = persistentStoreCoordinator?.managedObjectModel else { throw CocoaError(.fileNoSuchFile) }
-        if FileManager.default.fileExists(atPath: url.path) { table = try CSVTable(String(contentsOf: url, encoding: .utf8)) }
+        version = FileVersion(url)
+        if version != nil { table = try CSVTable(String(contentsOf: url, encoding: .utf8)) }
         metadata = Self.metadata(in: table) ?? [:]
         metadata[NSStoreTypeKey] = Self.storeType
         metadata[NSStoreUUIDKey] = metadata[NSStoreUUIDKey] ?? UUID().uuidString
@@ -39,11 +42,10 @@ public final class CSVStore: NSAtomicStore {
 
     public override func load() throws {
         var nodes: [String: NSAtomicStoreCacheNode] = [:]
-        for (index, row) in table.rows.enumerated() {
-            let entity = try entity(of: row)
-            // Whoever adds a row by hand need not know of ids.
-            let id = row.fields["id"] ?? "row\(index + 1)"
-            table.rows[index].fields["id"] = id
+        nameRows()
+        for row in table.rows {
+            let (entity, id) = (try entity(of: row), row.fields["id"] ?? "")
+            if id.contains(" ") { throw corrupt("The id “\(id)” has a blank in it, which stands between ids.") }
             let node = NSAtomicStoreCacheNode(objectID: objectID(for: entity, withReferenceObject: id))
             guard nodes.updateValue(node, forKey: key(entity, id)) == nil else { throw corrupt("The id \(id) is there twice.") }
             for attribute in entity.attributesByName.values where !attribute.isTransient {
@@ -54,6 +56,17 @@ public final class CSVStore: NSAtomicStore {
         }
         for row in table.rows { try relate(row, nodes) }
         addCacheNodes(Set(nodes.values))
+    }
+
+    /// Whoever adds a row by hand need not know of ids: it gets one that no other has.
+    private func nameRows() {
+        var known = Set(table.rows.compactMap { $0.fields["id"] })
+        for index in table.rows.indices where table.rows[index].fields["id"] == nil {
+            let names = ((index + 1)...).lazy.map { "row\($0)" }
+            guard let name = names.first(where: { !known.contains($0) }) else { return }
+            known.insert(name)
+            table.rows[index].fields["id"] = name
+        }
     }
 
     private func key(_ entity: NSEntityDescription, _ id: String) -> String {
@@ -98,6 +111,7 @@ public final class CSVStore: NSAtomicStore {
 
     public override func save() throws {
         guard let url else { return }
+        try requireUnchanged(url)
         let nodes = cacheNodes().map { (node: $0, id: "\(referenceObject(for: $0.objectID))") }
         var byKey = Dictionary(uniqueKeysWithValues: nodes.map { (key($0.node.objectID.entity, $0.id), $0.node) })
         var written = table
@@ -111,7 +125,16 @@ public final class CSVStore: NSAtomicStore {
         }
         written.headerComments = try headerComments()
         try Data(written.text.utf8).write(to: url, options: .atomic)
-        table = written
+        (table, version) = (written, FileVersion(url))
+    }
+
+    /// What people have written meanwhile is not written over.
+    private func requireUnchanged(_ url: URL) throws {
+        guard let current = FileVersion(url), current != version else { return }
+        throw CocoaError(
+            .persistentStoreSave,
+            userInfo: [NSLocalizedDescriptionKey: "\(url.path) was edited since it was read. Remove the store and add it again."]
+        )
     }
 
     /// Fields that the model does not know stay.
@@ -158,6 +181,17 @@ public final class CSVStore: NSAtomicStore {
             fields[name] = .some(ids.isEmpty ? nil : (relationship.isOrdered ? ids : ids.sorted()).joined(separator: " "))
         }
         return fields
+    }
+}
+
+/// What is different after somebody has written a file.
+private struct FileVersion: Equatable {
+    private let size: Int?
+    private let modified: Date?
+
+    init?(_ url: URL) {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: url.path) else { return nil }
+        (size, modified) = (attributes[.size] as? Int, attributes[.modificationDate] as? Date)
     }
 }
 

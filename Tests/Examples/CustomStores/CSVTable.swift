@@ -13,11 +13,14 @@ struct CSVTable {
     var headerComments: [String] = []
     var rows: [Row] = []
     var footerComments: [String] = []
+    /// As the file's own lines end.
+    private var lineEnd = "\n"
 
     init() {}
 
     init(_ text: String) throws {
         var parser = Parser(text)
+        if text.unicodeScalars.contains("\r") { lineEnd = "\r\n" }
         while let line = try parser.next() {
             switch line {
             case .comment(let text): footerComments.append(text)
@@ -46,7 +49,7 @@ struct CSVTable {
             lines += row.comments
             lines.append(columns.map { row.fields[$0].map(Self.quoted) ?? "" }.joined(separator: ","))
         }
-        return (lines + footerComments).map { $0 + "\n" }.joined()
+        return (lines + footerComments).map { $0 + lineEnd }.joined()
     }
 
     private static func quoted(_ field: String) -> String {
@@ -68,7 +71,9 @@ struct CSVTable {
 
         mutating func next() throws -> Line? {
             guard index < scalars.count else { return nil }
-            if scalars[index] == "#" || scalars[index] == "\n" { return .comment(restOfLine()) }
+            if scalars[index] == "#" || scalars[index...].prefix(2).contains("\n") && "\r\n".unicodeScalars.contains(scalars[index]) {
+                return .comment(restOfLine())
+            }
             var fields: [String?] = []
             while true {
                 fields.append(try field())
@@ -76,13 +81,14 @@ struct CSVTable {
                 let separator = scalars[index]
                 index += 1
                 if separator == "\n" { return .record(fields) }
+                if separator != "," { throw Self.corrupt("Something stands between a field's quote and the comma behind it.") }
             }
         }
 
         private mutating func restOfLine() -> String {
             let rest = scalars[index...].prefix { $0 != "\n" }
             index = rest.endIndex + 1
-            return String(String.UnicodeScalarView(rest))
+            return String(String.UnicodeScalarView(rest.last == "\r" ? rest.dropLast() : rest))
         }
 
         private mutating func field() throws -> String? {
@@ -105,7 +111,11 @@ struct CSVTable {
                 text.append("\"")
                 index += 1
             }
-            throw CocoaError(.fileReadCorruptFile, userInfo: [NSLocalizedDescriptionKey: "A quote is never closed."])
+            throw Self.corrupt("A quote is never closed.")
+        }
+
+        private static func corrupt(_ text: String) -> CocoaError {
+            CocoaError(.fileReadCorruptFile, userInfo: [NSLocalizedDescriptionKey: text])
         }
     }
 }
