@@ -35,14 +35,24 @@ private struct DictionaryMerge {
     private var partial: DictionaryQuery
     private var combinations: [Combination] = []
     private var hasAggregates = false
+    /// Where groups stand that are no columns, behind those and the counts of averages.
+    private var hiddenGroups: [Int] = []
 
     init(_ query: DictionaryQuery) throws {
         self.query = query
         partial = query
-        partial.having = nil
+        (partial.having, partial.isDistinct) = (nil, false)
         (partial.rows.sortDescriptors, partial.rows.limit, partial.rows.offset) = ([], 0, 0)
         for (index, column) in query.columns.enumerated() { combinations.append(try combination(of: column, index)) }
         let names = Set(query.columns.map(\.name))
+        if let having = query.having, having.comparedExpressions.contains(where: Self.hasAggregate) {
+            throw refusal("its havingPredicate computes an aggregate: make that a column, and name it there as $name")
+        }
+        // Groups that nobody fetches are told apart too.
+        for group in query.groups where !names.contains(group.name) {
+            hiddenGroups.append(partial.columns.count)
+            partial.columns.append(group)
+        }
         for case .key(let key) in query.rows.sortDescriptors.map(\.sortKey) where !names.contains(key) {
             throw refusal("it is sorted by “\(key)”, which has to be a column where there are several stores")
         }
@@ -55,7 +65,8 @@ private struct DictionaryMerge {
         if arguments.contains(where: Self.hasAggregate) {
             throw refusal("the column “\(column.name)” computes with aggregates, which cannot be done over several stores")
         }
-        guard PredicateSQL.aggregateFunctions[name] != nil else { return .same }
+        // What is computed over a to-many relationship belongs to a row.
+        guard PredicateSQL.aggregateFunctions[name] != nil, !arguments.contains(where: isToMany) else { return .same }
         hasAggregates = true
         switch name {
         case "min:": return .smallest
@@ -69,6 +80,17 @@ private struct DictionaryMerge {
         }
     }
 
+    private func isToMany(_ expression: Predicates.NSExpression) -> Bool {
+        guard case .keyPath(nil, let path) = expression.tree else { return false }
+        var entity = query.rows.entity
+        for key in path.split(separator: ".") {
+            guard let relationship = entity.propertiesByName[String(key)] as? NSRelationshipDescription else { return false }
+            if relationship.isToMany { return true }
+            entity = relationship.destination
+        }
+        return false
+    }
+
     private func sum(_ arguments: [Predicates.NSExpression]) -> Predicates.NSExpression {
         Predicates.NSExpression(forFunction: "sum:", arguments: arguments)
     }
@@ -80,19 +102,22 @@ private struct DictionaryMerge {
 
     func rows(of stores: [any RowStore]) throws -> [[Any?]] {
         var rows = try stores.flatMap { try $0.values(partial).map { Array($0.prefix(partial.columns.count)) } }
-        if hasAggregates || !query.groups.isEmpty || query.isDistinct { rows = try grouped(rows) }
+        let isGrouped = hasAggregates || !query.groups.isEmpty
+        if isGrouped { rows = try grouped(rows) }
         rows = rows.map(finished)
         if let having = query.having { rows = try rows.filter { try holds(having, $0) } }
         if !query.rows.sortDescriptors.isEmpty { rows.sort(by: precedes) }
+        rows = rows.map { Array($0.prefix(query.columns.count)) }
+        if query.isDistinct { rows = distinct(rows) }
         let rest = rows.dropFirst(query.rows.offset)
         return Array(query.rows.limit > 0 ? rest.prefix(query.rows.limit) : rest)
     }
 
     private func grouped(_ rows: [[Any?]]) throws -> [[Any?]] {
         var (groups, places): ([[Any?]], [[AnyHashable?]: Int]) = ([], [:])
-        let keys = combinations.indices.filter { if case .same = combinations[$0] { true } else { false } }
+        let keys = combinations.indices.filter { if case .same = combinations[$0] { true } else { false } } + hiddenGroups
         for row in rows {
-            let key = keys.map { row[$0] as? AnyHashable }
+            let key = keys.map { Self.key(row[$0]) }
             if let place = places[key] {
                 groups[place] = try combined(groups[place], row)
             } else {
@@ -103,10 +128,22 @@ private struct DictionaryMerge {
         return groups
     }
 
+    /// Each row once, in the order in which they come first.
+    private func distinct(_ rows: [[Any?]]) -> [[Any?]] {
+        var known: Set<[AnyHashable?]> = []
+        return rows.filter { known.insert($0.map(Self.key)).inserted }
+    }
+
+    // NB: to Swift, texts of the same characters are equal, whatever their bytes; to a store they are not.
+    private static func key(_ value: Any?) -> AnyHashable? {
+        if let text = value as? String { return AnyHashable(Data(text.utf8)) }
+        return value as? AnyHashable
+    }
+
     private func combined(_ left: [Any?], _ right: [Any?]) throws -> [Any?] {
         try left.indices.map { index in
-            // Behind the columns stand counts.
-            switch index < combinations.count ? combinations[index] : .sum {
+            // Behind the columns stand counts and groups.
+            switch index < combinations.count ? combinations[index] : hiddenGroups.contains(index) ? .same : .sum {
             case .same: left[index]
             case .sum, .average: try added(left[index], right[index])
             case .smallest: chosen(left[index], right[index], .orderedDescending)
@@ -135,10 +172,21 @@ private struct DictionaryMerge {
     private static func isFraction(_ number: NSNumber) -> Bool { ["d", "f"].contains(String(cString: number.objCType)) }
 
     private func finished(_ row: [Any?]) -> [Any?] {
-        combinations.enumerated().map { index, combination in
+        combinations.enumerated().map { index, combination -> Any? in
             guard case .average(let count) = combination else { return row[index] }
             guard let sum = row[index].flatMap(Self.double), let number = row[count].flatMap(Self.double), number > 0 else { return nil }
-            return NSNumber(value: sum / number)
+            return Self.average(sum / number, query.columns[index].type)
+        } + hiddenGroups.map { row[$0] }
+    }
+
+    /// As the column's type says.
+    private static func average(_ value: Double, _ type: NSAttributeType) -> Any? {
+        switch type {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
+            Int64(exactly: value.rounded(.towardZero)).map(NSNumber.init(value:))
+        case .floatAttributeType: NSNumber(value: Float(value))
+        case .decimalAttributeType: StoredNumber.real(value).decimal
+        default: NSNumber(value: value)
         }
     }
 
@@ -147,7 +195,8 @@ private struct DictionaryMerge {
     }
 
     private func holds(_ having: PredicateTree, _ row: [Any?]) throws -> Bool {
-        let values = Dictionary(uniqueKeysWithValues: zip(query.columns.map(\.name), row)).compactMapValues { $0 }
+        let names = query.columns.map(\.name) + hiddenGroups.map { partial.columns[$0].name }
+        let values = Dictionary(zip(names, row)) { first, _ in first }.compactMapValues { $0 }
         do {
             return try having.evaluate(values, semantics: .sql, variables: values) == true
         } catch let error as PredicateEvaluationError {

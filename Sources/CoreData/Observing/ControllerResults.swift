@@ -21,8 +21,9 @@ final class ControllerResults {
 
     func setTracker(_ tracker: ResultsTracker, _ controller: Controller) {
         tracker.isPaused = delegate == nil
-        tracker.willChange = { [unowned controller] in controller.results.willChange(controller) }
-        tracker.didChange = { [unowned controller] in controller.results.didChange($0, controller) }
+        // A delegate may let go of the controller in one call; then the next has nobody to tell.
+        tracker.willChange = { [weak controller] in if let controller { controller.results.willChange(controller) } }
+        tracker.didChange = { [weak controller] change in if let controller { controller.results.didChange(change, controller) } }
         self.tracker = tracker
         if takesSnapshots != false { tellSnapshot(of: [], controller) }
     }
@@ -55,26 +56,22 @@ final class ControllerResults {
     }
 
     private func tellOneByOne(_ change: ResultsChange, _ controller: Controller) {
-        guard let delegate else { return }
-        for (section, index) in change.deletedSections {
-            delegate.controller(controller, didChange: SectionInfo(section, controller), atSectionIndex: index, for: .delete)
+        let told = list
+        // A delegate may leave, or fetch anew, in one call; places in a list that is no more are of no use in the next.
+        func each<Item>(_ items: [Item], _ tell: (any NSFetchedResultsControllerDelegate, Item) -> Void) {
+            for item in items { if let delegate, list === told { tell(delegate, item) } }
         }
-        for (section, index) in change.insertedSections {
-            delegate.controller(controller, didChange: SectionInfo(section, controller), atSectionIndex: index, for: .insert)
+        each(change.deletedSections) {
+            $0.controller(controller, didChange: SectionInfo($1.section, controller), atSectionIndex: $1.index, for: .delete)
         }
-        for (object, old) in change.deletions {
-            delegate.controller(controller, didChange: object, at: old, for: .delete, newIndexPath: nil)
+        each(change.insertedSections) {
+            $0.controller(controller, didChange: SectionInfo($1.section, controller), atSectionIndex: $1.index, for: .insert)
         }
-        for (object, new) in change.insertions {
-            delegate.controller(controller, didChange: object, at: nil, for: .insert, newIndexPath: new)
-        }
-        for (object, old, new) in change.moves {
-            delegate.controller(controller, didChange: object, at: old, for: .move, newIndexPath: new)
-        }
-        for (object, old, new) in change.updates {
-            delegate.controller(controller, didChange: object, at: old, for: .update, newIndexPath: new)
-        }
-        delegate.controllerDidChangeContent(controller)
+        each(change.deletions) { $0.controller(controller, didChange: $1.object, at: $1.old, for: .delete, newIndexPath: nil) }
+        each(change.insertions) { $0.controller(controller, didChange: $1.object, at: nil, for: .insert, newIndexPath: $1.new) }
+        each(change.moves) { $0.controller(controller, didChange: $1.object, at: $1.old, for: .move, newIndexPath: $1.new) }
+        each(change.updates) { $0.controller(controller, didChange: $1.object, at: $1.old, for: .update, newIndexPath: $1.new) }
+        delegate?.controllerDidChangeContent(controller)
     }
 
     private func snapshot(changed: [NSManagedObjectID]) -> NSDiffableDataSourceSnapshotReference {

@@ -74,8 +74,9 @@ final class LiveFeed: @unchecked Sendable {
 
     private func start(_ context: NSManagedObjectContext) throws {
         let tracker = try request.makeTracker(context)
-        tracker.didChange = { [unowned self] in note($0) }
-        tracker.didReset = { [unowned self] in wake { $0.isSet = true } }
+        // NB: a reader may go, on any thread, while others are told.
+        tracker.didChange = { [weak self] in self?.note($0) }
+        tracker.didReset = { [weak self] in self?.wake { $0.isSet = true } }
         tracker.hasEnded = { [weak self] in self?.wake { $0.hasEnded = true } }
         try tracker.fetch()
         self.tracker = tracker
@@ -100,9 +101,16 @@ final class LiveFeed: @unchecked Sendable {
             ids: ids,
             inserted: ids.filter { !before.contains($0) },
             removed: former.filter { !now.contains($0) },
-            moved: [],
+            moved: Self.moved(from: former.filter(now.contains), to: ids.filter(before.contains)),
             changed: ids.filter(before.contains)
         )
+    }
+
+    /// Those that stand elsewhere among the others: all but the longest row of them that has kept its order. Both lists have the same members.
+    private static func moved(from former: [NSManagedObjectID], to ids: [NSManagedObjectID]) -> [NSManagedObjectID] {
+        let places = Dictionary(uniqueKeysWithValues: former.enumerated().map { ($1, $0) })
+        let kept = Set(LongestRise(of: ids.map { places[$0] ?? 0 }).indices)
+        return ids.indices.filter { !kept.contains($0) }.map { ids[$0] }
     }
 
     /// Nil where what happened has taken itself back.

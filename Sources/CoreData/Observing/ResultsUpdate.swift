@@ -58,10 +58,10 @@ struct ResultsUpdate {
     private func fits(_ member: Member, after last: Member?, before end: Int) -> Bool {
         let section = list.section(at: member.index)
         guard list.query.sectionName(of: member.object) == list.sections[section].name else { return false }
-        let (range, probe) = (list.range(ofSection: section), list.query.order.probe(member.object))
-        if let last, range.contains(last.index), list.query.order.compare(probe, last.object) == .orderedAscending { return false }
-        guard range.contains(end) else { return true }
-        return list.query.order.compare(probe, list.members.member(at: end)) != .orderedDescending
+        // Also those of other sections: a section goes where its members go.
+        let probe = list.query.order.probe(member.object)
+        if let last, list.query.order.compare(probe, last.object) == .orderedAscending { return false }
+        return end >= list.members.count || list.query.order.compare(probe, list.members.member(at: end)) != .orderedDescending
     }
 
     /// Changes the list.

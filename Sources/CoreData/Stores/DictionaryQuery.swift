@@ -32,6 +32,10 @@ package struct DictionaryQuery {
         isDistinct = request.returnsDistinctResults
         if columns.isEmpty { throw Self.refusal(entity, "propertiesToFetch is empty") }
         if having != nil, groups.isEmpty { throw Self.refusal(entity, "a havingPredicate needs propertiesToGroupBy") }
+        let known = Set((columns + groups).map(\.name))
+        if let key = having?.comparedExpressions.flatMap(Self.keysOutsideOfAggregates).first(where: { !known.contains($0) }) {
+            throw Self.refusal(entity, "the havingPredicate reads “\(key)”, which is neither a column nor grouped by")
+        }
         let names = columns.map(\.name)
         if let name = names.first(where: { name in names.count(where: { $0 == name }) > 1 }) {
             throw Self.refusal(entity, "two columns are called “\(name)”")
@@ -40,6 +44,16 @@ package struct DictionaryQuery {
 
     private static func attributes(of entity: NSEntityDescription) -> [Any] {
         entity.attributesByName.values.filter { !$0.isTransient }.sorted { $0.name < $1.name }
+    }
+
+    private static func keysOutsideOfAggregates(_ expression: NSExpression) -> [String] {
+        switch expression.tree {
+        case .keyPath(nil, let key): [key]
+        case .function(let name, let arguments):
+            PredicateSQL.aggregateFunctions[name] == nil ? arguments.flatMap(keysOutsideOfAggregates) : []
+        case .aggregate(let elements): elements.flatMap(keysOutsideOfAggregates)
+        default: []
+        }
     }
 
     static func refusal(_ entity: NSEntityDescription, _ reason: String) -> CocoaError {
@@ -88,5 +102,17 @@ extension DictionaryQuery.Column {
             entity = relationship.destination
         }
         return nil
+    }
+}
+
+extension PredicateTree {
+    /// Both sides of all comparisons.
+    var comparedExpressions: [NSExpression] {
+        switch self {
+        case .and(let parts), .or(let parts): parts.flatMap(\.comparedExpressions)
+        case .not(let part): part.comparedExpressions
+        case .comparison(let comparison): [comparison.leftExpression, comparison.rightExpression]
+        case .constant, .opaque: []
+        }
     }
 }

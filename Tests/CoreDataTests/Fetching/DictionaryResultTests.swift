@@ -187,4 +187,37 @@ struct DictionaryResultTests {
         let ratio = request(column("r", CoreData.NSExpression(format: "sum:(pages) / count:(pages)")))
         #expect(errorCode { _ = try context.fetch(ratio) } == 134_060)
     }
+
+    @Test("of several stores tells groups apart that nobody fetches, and counts a to-many for each object", arguments: [1, 2])
+    func hiddenGroups(stores: Int) throws {
+        let url = library.home.url("Other.sqlite")
+        try library.coordinator.addPersistentStore(ofType: library.kind.type, configurationName: nil, at: url, options: nil)
+        let store = try #require(stores == 2 ? library.coordinator.persistentStore(for: url) : library.coordinator.persistentStores.first)
+        for (title, pages) in [("e\u{301}", 501), ("\u{e9}", 501), ("x", 502)] {
+            for place in [store, library.coordinator.persistentStores[0]] {
+                let (book, tag) = (Book(context: context), Tag(context: context))
+                for object in [book, tag] { context.assign(object, to: place) }
+                (book.title, book.pages, book.tags) = (title, Int32(pages), [tag])
+            }
+        }
+        try context.save()
+        func asked(_ columns: Any..., by groups: [Any]) -> NSFetchRequest<NSDictionary> {
+            let request = NSFetchRequest<NSDictionary>(entityName: "Book")
+            (request.resultType, request.propertiesToFetch) = (.dictionaryResultType, columns)
+            (request.predicate, request.propertiesToGroupBy) = (NSPredicate(format: "pages > 500"), groups.isEmpty ? nil : groups)
+            return request
+        }
+        let count = aggregate("count:", "title", "n")
+        let hidden = asked(count, by: ["title"])
+        #expect(try context.fetch(hidden).map { $0["n"] as? Int } == [2, 2, 2])
+        hidden.havingPredicate = NSPredicate(format: "title == 'x'")
+        #expect(try context.fetch(hidden).count == 1)
+        (hidden.havingPredicate, hidden.returnsDistinctResults) = (nil, true)
+        #expect(try context.fetch(hidden).map { $0["n"] as? Int } == [2])
+        #expect(try context.fetch(asked(aggregate("count:", "tags", "n"), by: [])).map { $0["n"] as? Int } == [1, 1, 1, 1, 1, 1])
+        let byCount = asked("tags.@count", count, by: ["tags.@count"])
+        #expect(try context.fetch(byCount).map { $0["n"] as? Int } == [6])
+        hidden.havingPredicate = NSPredicate(format: "pages > 1")
+        #expect(errorCode { _ = try context.fetch(hidden) } == 134_060)
+    }
 }

@@ -37,6 +37,15 @@ struct NeighbourTests {
         #expect(statements5.count <= 30)
     }
 
+    @Test("in any order, of many batches, read each batch once")
+    func shuffled() throws {
+        let context = library.newContext()
+        let books = try context.all(Book.self, sortedBy: "title")
+        let order = (0..<300).map { ($0 * 7) % 300 }
+        let statements = library.statements { for index in order { #expect(books[index].author?.name == "author \(index)") } }
+        #expect(statements.count <= 12)
+    }
+
     @Test("may be several at once, through children too")
     func several() throws {
         let child = Layers.child(of: Layers.child(of: library.newContext(), "middle"), "child")

@@ -37,6 +37,72 @@ struct PendingCostTests {
         #expect(try find("book 7").first?.pages == 1)
     }
 
+    @Test("is linear for UUIDs and dates too")
+    func otherKeys() throws {
+        func find(_ key: String, _ value: NSObject) throws -> [Book] {
+            let request = NSFetchRequest<Book>(entityName: "Book")
+            request.predicate = NSPredicate(format: "%K == %@", key, value)
+            return try context.fetch(request)
+        }
+        let ids = (0..<200).map { _ in UUID() }
+        for (number, id) in ids.enumerated() {
+            let date = Date(timeIntervalSinceReferenceDate: Double(number) / 2)
+            #expect(try find("isbn", id as NSUUID).isEmpty && find("published", date as NSDate).isEmpty)
+            let book = insert("book \(number)")
+            (book.isbn, book.published) = (id, date)
+        }
+        #expect(try find("isbn", ids[7] as NSUUID).first?.title == "book 7")
+        #expect(evaluationCount <= 100)
+    }
+
+    @Test("finds a fault of which only a relationship has changed")
+    func changedFault() throws {
+        let stored = insert("stored")
+        try context.save()
+        let id = stored.objectID
+        context.reset()
+        let fault = try #require(context.object(with: id) as? Book)
+        let tag = Tag(context: context)
+        tag.mutableSetValue(forKey: "books").add(fault)
+        for number in 0..<20 { _ = insert("more \(number)") }
+        #expect(fault.isFault && fault.isUpdated)
+        #expect(try find("stored") == [fault])
+        #expect(try find("stored") == [fault])
+        let request = NSFetchRequest<Book>(entityName: "Book")
+        request.predicate = NSPredicate(format: "title == 'stored'")
+        #expect(try context.count(for: request) == 1)
+    }
+
+    @Test("does not grow with the changes of a value")
+    func toAndFro() throws {
+        let books = (0..<20).map { insert("book \($0)") }
+        for round in 0..<500 {
+            books[0].title = "even \(round % 2)"
+            #expect(try find("even \(round % 2)") == [books[0]] && find("even \((round + 1) % 2)").isEmpty)
+        }
+        #expect(evaluationCount <= 1000)
+        #expect(context.tracker.index.entryCount <= 60)
+    }
+
+    @Test("gives nothing that has left, though a deleted object goes on listing it")
+    func gone() throws {
+        let author = Author(context: context)
+        let kept = insert("kept")
+        kept.author = author
+        try context.save()
+        let book = insert("gone")
+        book.author = author
+        context.processPendingChanges()
+        context.delete(author)
+        context.processPendingChanges()
+        context.delete(book)
+        context.processPendingChanges()
+        let request = NSFetchRequest<Book>(entityName: "Book")
+        request.sortDescriptors = [NSSortDescriptor(key: "author.name", ascending: true)]
+        #expect(try context.fetch(request).allSatisfy { $0.managedObjectContext === context })
+        #expect(try context.count(for: request) == context.fetch(request).count)
+    }
+
     @Test("finds objects by the values that they have now, however they got them")
     func changedValues() throws {
         let saved = (0..<20).map { insert("saved \($0)") }

@@ -64,6 +64,37 @@ struct FetchedResultsControllerTests {
         #expect(controller.fetchedObjects == [] && controller.sectionIndexTitles == [])
     }
 
+    @Test("moves a whole section whose members have another place by now")
+    func movedSection() throws {
+        let authors = ["a", "b", "c"].map { name in
+            let author = Author(context: context)
+            (author.name, author.age) = (name, Int16(name.utf8.first ?? 0))
+            return author
+        }
+        for author in authors { for number in 1...2 { book("\(author.name ?? "")\(number)").author = author } }
+        try context.save()
+        let (controller, mirror) = try followed(request(by: "author.age", "title"), sections: "author.name")
+        #expect(controller.titles == [#"a: ["a1", "a2"]"#, #"b: ["b1", "b2"]"#, #"c: ["c1", "c2"]"#])
+        authors[0].age = 999
+        context.processPendingChanges()
+        #expect(controller.titles == [#"b: ["b1", "b2"]"#, #"c: ["c1", "c2"]"#, #"a: ["a1", "a2"]"#])
+        #expect(mirror.text == controller.titles)
+    }
+
+    @Test("hears of what was refreshed before a rollback in the same event")
+    func refreshedAndRolledBack() throws {
+        let (first, second) = (book("a"), book("b"))
+        try context.save()
+        let (controller, mirror) = try followed(request())
+        first.title = "z"
+        context.processPendingChanges()
+        #expect(controller.fetchedObjects == [second, first])
+        context.refresh(first, mergeChanges: false)
+        second.pages = 7
+        context.rollback()
+        #expect(controller.fetchedObjects == [first, second] && mirror.text == controller.titles)
+    }
+
     @Test("refuses an order that scatters its sections, naming both")
     func scattered() throws {
         for (title, pages) in [("a", 1), ("b", 2), ("c", 1)] { book(title, Int32(pages)) }

@@ -47,6 +47,21 @@ struct LiveResultsTests {
         #expect(second.removed == [d] && second.moved == [b] && second.changed == [b])
     }
 
+    @Test("say after a reset which have moved, and move no more than needed")
+    func movedByReset() async throws {
+        try await insert("b", "c", "d")
+        var reader = context.results(of: request).makeAsyncIterator()
+        let first = try #require(try await reader.next())
+        try await context.perform { [context] in
+            (context.object(with: first.ids[0]) as? Book)?.title = "z"
+            try context.save()
+            context.reset()
+        }
+        let second = try #require(try await reader.next())
+        #expect(second.ids == [first.ids[1], first.ids[2], first.ids[0]] && second.moved == [first.ids[0]])
+        #expect(LongestRise(of: []).indices == [] && LongestRise(of: [3, 1, 2, 0, 4]).indices == [1, 2, 4])
+    }
+
     @Test("say nothing of what took itself back")
     func nothingNew() async throws {
         var reader = context.results(of: request).makeAsyncIterator()

@@ -131,6 +131,19 @@ final class ChangeTracker {
         refreshed.append(object)
     }
 
+    /// What was brought in by others in the current event, which goes on being so when the context's own changes are given up.
+    struct Untold {
+        let refreshed, arrived: ContiguousArray<NSManagedObject>
+
+        func note(in context: NSManagedObjectContext) {
+            let tracker = context.tracker
+            for object in refreshed where object.registeredContext === context { tracker.noteRefresh(of: object) }
+            for object in arrived where object.registeredContext === context { tracker.noteArrival(of: object) }
+        }
+    }
+
+    var untold: Untold { Untold(refreshed: refreshed, arrived: arrived) }
+
     private func endRefreshes() {
         for object in refreshed { object.state.remove(.refreshedNow) }
         refreshed = []

@@ -16,6 +16,10 @@ final class PendingIndex {
         var objects: [UniqueValue: ContiguousArray<NSManagedObject>] = [:]
         /// Under which value an object stands; the others are out of date.
         var values: [ObjectIdentifier: UniqueValue?] = [:]
+        /// Faults of which nobody has read the row: they may have any value.
+        var unread: [NSManagedObject] = []
+        /// How many entries of `objects` are out of date.
+        var staleCount = 0
         /// How many of the tracker's objects are in.
         var count = 0
         /// How many of them a store may have.
@@ -32,6 +36,8 @@ final class PendingIndex {
     private static let changeLimit = 1 << 16
 
     var isEmpty: Bool { tables.isEmpty }
+    /// How many places objects stand at, for tests of how much is kept.
+    var entryCount: Int { tables.values.reduce(0) { $0 + $1.objects.values.reduce(0) { $0 + $1.count } } }
 
     func noteEvaluations(_ count: Int) { evaluationCount += count }
 
@@ -58,9 +64,16 @@ final class PendingIndex {
             put(all[table.count], key, table)
             table.count += 1
         }
+        putThoseRead(key, table)
         var known: Set<ObjectIdentifier> = []
-        let found = (table.objects[value] ?? []).filter { known.insert(ObjectIdentifier($0)).inserted }
+        let found = ((table.objects[value] ?? []) + table.unread).filter { known.insert(ObjectIdentifier($0)).inserted }
         return (Array(found), table.storedCount)
+    }
+
+    private func putThoseRead(_ key: Key, _ table: Table) {
+        let unread = table.unread
+        table.unread = unread.filter { $0.state.contains(.rowless) }
+        if table.unread.count < unread.count { for object in unread where !object.state.contains(.rowless) { put(object, key, table) } }
     }
 
     private func table(_ key: Key) -> Table {
@@ -80,19 +93,37 @@ final class PendingIndex {
 
     private func put(_ object: NSManagedObject, _ key: Key, _ table: Table) {
         guard object.withScope({ $0.root }) == key.root else { return }
+        if object.state.contains(.rowless) { return putUnread(object, table) }
         let (value, identity) = (value(of: object, key), ObjectIdentifier(object))
         if let known = table.values[identity] {
             if known == value { return }
         } else if object.key > 0 {
             table.storedCount += 1
         }
-        table.values[identity] = .some(value)
+        if case .some(.some) = table.values.updateValue(value, forKey: identity) { table.staleCount += 1 }
         if let value { table.objects[value, default: []].append(object) }
+        if table.staleCount > table.values.count { removeStale(table) }
+    }
+
+    private func putUnread(_ object: NSManagedObject, _ table: Table) {
+        if table.values.updateValue(nil, forKey: ObjectIdentifier(object)) == nil, object.key > 0 { table.storedCount += 1 }
+        table.unread.append(object)
+    }
+
+    private func removeStale(_ table: Table) {
+        for (value, objects) in table.objects {
+            var known: Set<ObjectIdentifier> = []
+            let current: ContiguousArray = objects.filter { object in
+                table.values[ObjectIdentifier(object)] == value && known.insert(ObjectIdentifier(object)).inserted
+            }
+            table.objects[value] = current.isEmpty ? nil : current
+        }
+        table.staleCount = 0
     }
 
     /// Nil for what equals no value.
     private func value(of object: NSManagedObject, _ key: Key) -> UniqueValue? {
-        guard !object.state.contains(.rowless), case .attribute(let slot, _)? = object.scope.shape.properties[key.attribute] else {
+        guard case .attribute(let slot, _)? = object.scope.shape.properties[key.attribute] else {
             return nil
         }
         return UniqueValue(object.currentRow.value(slot))

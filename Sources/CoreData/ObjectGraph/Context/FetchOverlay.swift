@@ -28,8 +28,10 @@ struct FetchOverlay {
         if context.parent == nil, context.tracker.objects.count >= Self.fewObjects, let probe = PendingProbe(query, paths) {
             let (found, stored) = context.tracker.index.objects(probe.key, probe.value, in: context.tracker.objects)
             (self.query, self.inherited, affectsAll, excludedRows, changedRowLimit) = (query, inherited, false, [], stored)
-            candidates = found.filter { object in
-                object.state.isDisjoint(with: .deleted) && !object.state.isDisjoint(with: .pending) && !object.isForeign
+            candidates = try found.filter { object in
+                // Of one that nobody has read it may turn out that it is gone.
+                if object.state.contains(.rowless), object.isFault, !object.state.isDisjoint(with: .pending) { try object.fireThrowing() }
+                return object.state.isDisjoint(with: .deleted) && !object.state.isDisjoint(with: .pending) && !object.isForeign
                     && entities.contains(Int(object.scope.entityIndex)) && query.stores?.contains(object.scope.store) ?? true
             }
             return

@@ -162,8 +162,10 @@ extension NSManagedObjectContext {
         let behind = others.filter { $0.state.intersection([.savedMeanwhile, .rowGone]) == .savedMeanwhile }
         for object in inserted { vanish(object, .insertionDropped) }
         for object in others { rollBack(object) }
+        let untold = tracker.untold
         tracker.removeAll()
         tracker.unlockAll()
+        untold.note(in: self)
         for object in inserted { tracker.noteDisappearance(of: object) }
         tellFollowers(ofLost: inserted)
         for object in others { if told.contains(object) { tracker.noteArrival(of: object) } else { tracker.noteRefresh(of: object) } }

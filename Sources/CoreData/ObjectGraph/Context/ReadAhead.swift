@@ -14,14 +14,16 @@ final class ReadAhead {
     private var members: [ObjectIdentifier: Members] = [:]
 
     fileprivate struct Source {
-        /// The rows in which the relationship was followed last, the latest last; whose targets were read is not among them any more.
+        /// The rows in which the relationship was followed last, the latest last.
         var batches: [RowBatch]
+        /// Those of which the targets were read: what is not at hand any more is read alone.
+        var finished: [RowBatch] = []
         let slot: Int
         let layout: EntityLayout
         /// Whether a target had to be read before.
         var hasMissed = false
-        /// Keeps rows in the row cache, where those who need them find them.
-        var targets: [Row?] = []
+        /// Keeps rows in the row cache, where those who need them find them, for each batch; the latest last.
+        var targets: [[Row?]] = []
     }
 
     /// The members of one to-many relationship that were read last.
@@ -46,7 +48,9 @@ final class ReadAhead {
 
     private static let relationshipLimit = 8
     /// How many batches of rows are known in which one relationship was followed.
-    private static let batchLimit = 64
+    fileprivate static let batchLimit = 64
+    /// How many rows that were read along are kept for one relationship, about.
+    fileprivate static let targetLimit = 1 << 14
 
     func forget() { (sources, members) = ([], [:]) }
 
@@ -62,9 +66,7 @@ extension ReadAhead {
     /// A to-one relationship led to an object without a row.
     func note(_ batch: RowBatch, _ slot: Int) {
         if let index = sources.firstIndex(where: { $0.slot == slot && $0.layout === batch.layout }) {
-            if sources[index].batches.last === batch { return }
-            if sources[index].batches.count == Self.batchLimit { sources[index].batches.removeFirst() }
-            sources[index].batches.append(batch)
+            sources[index].note(batch)
         } else {
             if sources.count == Self.relationshipLimit { sources.removeFirst() }
             sources.append(Source(batches: [batch], slot: slot, layout: batch.layout))
@@ -84,8 +86,7 @@ extension ReadAhead {
             let targets = sources[index].references(position)
             if targets.count < 2 { return nil }
             let rows = try read(targets)
-            sources[index].batches.remove(at: position)
-            sources[index].targets = rows
+            sources[index].finish(position, rows)
             return targets.firstIndex(of: target).flatMap { rows[$0] }
         }
         return nil
@@ -96,6 +97,20 @@ extension ReadAhead.Source {
     /// The rows among which one refers to the target.
     fileprivate func batch(leadingTo target: RowReference) -> Int? {
         batches.lastIndex { batch in (0..<batch.count).contains { Row(batch, $0).reference(slot) == target } }
+    }
+
+    fileprivate mutating func note(_ batch: RowBatch) {
+        if batches.last === batch || (finished + batches).contains(where: { $0 === batch }) { return }
+        if batches.count == ReadAhead.batchLimit { batches.removeFirst() }
+        batches.append(batch)
+    }
+
+    /// The targets of a batch were read.
+    fileprivate mutating func finish(_ position: Int, _ rows: [Row?]) {
+        if finished.count == ReadAhead.batchLimit { finished.removeFirst() }
+        finished.append(batches.remove(at: position))
+        targets.append(rows)
+        while targets.count > 1, targets.reduce(0, { $0 + $1.count }) > ReadAhead.targetLimit { targets.removeFirst() }
     }
 
     /// Whom the rows of a batch refer to, each once.

@@ -18,7 +18,8 @@ struct RelatedChanges {
                 let changed = changes(at: steps[end])
                 guard !changed.isEmpty else { continue }
                 guard let found = walk(back: changed, steps[...end]) else { return nil }
-                owners.formUnion(found.filter { $0.scope.entity.isKindOf(entity: entity) })
+                // A deleted object may go on listing one that has left.
+                owners.formUnion(found.filter { $0.scope.entity.isKindOf(entity: entity) && $0.registeredContext === context })
             }
         }
         return owners

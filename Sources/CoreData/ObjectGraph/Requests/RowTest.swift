@@ -119,6 +119,9 @@ struct AttributeTest {
             (.integer64AttributeType, .integer, .integer(let number)):
             return .integer(number)
         case (.stringAttributeType, .text, .text(let text)) where isEquality: return .string(text)
+        case (.dateAttributeType, .date, .real(let seconds)): return .date(Date(timeIntervalSinceReferenceDate: seconds))
+        case (.UUIDAttributeType, .uuid, .blob(let bytes)) where isEquality && bytes.count == 16:
+            return .uuid(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
         default: return nil
         }
     }

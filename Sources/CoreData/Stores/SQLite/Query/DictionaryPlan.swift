@@ -108,7 +108,9 @@ private struct DictionarySQL {
     mutating func group() throws {
         var grouped: [SQLText] = []
         for group in query.groups {
-            let text = try translated("the group “\(group.name)”") { try $0.column(group).text }
+            // NB: a column translated again would have other names in it, and be another one to SQLite.
+            let column = query.columns.firstIndex { $0.name == group.name }.map { selected[$0] }
+            let text = try column ?? translated("the group “\(group.name)”") { try $0.column(group).text }
             guard text.parameters.isEmpty else { throw refusal("it is grouped by “\(group.name)”, which has a constant in it") }
             grouped.append(text)
         }
