@@ -1,8 +1,8 @@
 import Foundation
 import PackagePlugin
 
-/// Makes of each data model among a target's sources its Swift classes and a compiled model among the target's resources, and of each
-/// Swift file that the target excludes a copy that compiles on Linux.
+/// Makes of each data model among a target's sources its Swift classes and a compiled model among the target's resources, of each mapping model
+/// one that is found by the hashes of its models, and of each Swift file that the target excludes a copy that compiles on Linux.
 ///
 /// Whatever depends on what the files say is for the tool to find out: it has a reader of Swift, and its inputs are told here.
 @main
@@ -18,6 +18,7 @@ struct CoreDataModelPlugin: BuildToolPlugin {
         }
         return [sources(target, module, tool: tool, output: output)]
             + target.models.map { compiling($0, module, tool: tool, output: output) }
+            + target.mappings.map { compiling(mapping: $0, target, tool: tool, output: output) }
     }
 
     private func sources(_ target: TargetFiles, _ module: any SourceModuleTarget, tool: URL, output: URL) -> Command {
@@ -35,6 +36,17 @@ struct CoreDataModelPlugin: BuildToolPlugin {
             arguments: arguments,
             inputFiles: target.models.flatMap(target.files) + target.excluded + target.own + target.options,
             outputFiles: made.map { output.appending(path: $0) }
+        )
+    }
+
+    private func compiling(mapping: URL, _ target: TargetFiles, tool: URL, output: URL) -> Command {
+        let compiled = output.appending(path: mapping.lastPathComponent)
+        return .buildCommand(
+            displayName: "Compiling mapping model \(mapping.plainName)",
+            executable: tool,
+            arguments: ["mapping", mapping.path, compiled.path] + target.models.map(\.path),
+            inputFiles: TargetFiles.all(in: mapping) + target.models.flatMap(target.files),
+            outputFiles: [compiled]
         )
     }
 

@@ -6,6 +6,8 @@ struct TargetFiles {
     let folder: URL
     /// Models among the target's sources.
     let models: [URL]
+    /// Mapping models among the target's sources.
+    let mappings: [URL]
     /// Swift files that the target compiles as they are.
     let own: [URL]
     /// Swift files in the folder that are neither the target's nor another one's.
@@ -20,6 +22,7 @@ struct TargetFiles {
         let known = Set(files.map(\.path))
         self.folder = folder
         models = files.filter { ["xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }.sorted { $0.path < $1.path }
+        mappings = files.filter { $0.pathExtension == "xcmappingmodel" }.sorted { $0.path < $1.path }
         own = files.filter { $0.pathExtension == "swift" }.sorted { $0.path < $1.path }
         excluded = Self.all(in: folder).filter { file in
             file.pathExtension == "swift" && !known.contains(file.path) && file.lastPathComponent != "Package.swift"
@@ -42,7 +45,7 @@ struct TargetFiles {
 
     /// The folder and the files in it, so that a change in any of them is noticed; but nothing hidden except in a model.
     static func all(in folder: URL) -> [URL] {
-        let isModel = folder.pathExtension.hasPrefix("xcdatamodel")
+        let isModel = folder.pathExtension.hasPrefix("xcdatamodel") || folder.pathExtension == "xcmappingmodel"
         let found = FileManager.default.enumerator(
             at: folder,
             includingPropertiesForKeys: nil,

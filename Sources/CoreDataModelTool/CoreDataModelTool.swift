@@ -7,6 +7,7 @@ import ModelTools
 ///
 ///     CoreDataModelTool sources --module M --folder DIR --output DIR [--model PATH]… [--excluded PATH]… [--own PATH]…
 ///     CoreDataModelTool compile MODEL OUT.momd MODULE
+///     CoreDataModelTool mapping MAPPING OUT.xcmappingmodel [MODEL]…
 @main
 enum CoreDataModelTool {
     static func main() {
@@ -15,6 +16,7 @@ enum CoreDataModelTool {
         switch (verb, arguments.count) {
         case ("sources", _): end(with: build(arguments).run())
         case ("compile", 3): end(with: compile(arguments[0], to: arguments[1], module: arguments[2]))
+        case ("mapping", 2...): end(with: compileMapping(arguments[0], to: arguments[1], models: Array(arguments[2...])))
         default: end(with: [SourceMessage(.error, "CoreDataModelTool", nil, "The arguments are none: \(CommandLine.arguments)")])
         }
     }
@@ -36,8 +38,16 @@ enum CoreDataModelTool {
     }
 
     private static func compile(_ path: String, to output: String, module: String) -> [SourceMessage] {
+        messages(about: path) { try ModelFile(path: path).compile(to: URL(fileURLWithPath: output), module: module) }
+    }
+
+    private static func compileMapping(_ path: String, to output: String, models: [String]) -> [SourceMessage] {
+        messages(about: path) { try MappingFile(path: path).compile(to: URL(fileURLWithPath: output), models: models) }
+    }
+
+    private static func messages(about path: String, _ body: () throws -> Void) -> [SourceMessage] {
         do {
-            try ModelFile(path: path).compile(to: URL(fileURLWithPath: output), module: module)
+            try body()
             return []
         } catch let error as ModelFormatError {
             return [error.message(about: path)]

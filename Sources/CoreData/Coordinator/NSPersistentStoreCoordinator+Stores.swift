@@ -9,7 +9,8 @@ extension NSPersistentStoreCoordinator {
     /// `/dev/null` is in memory too, and seen by this coordinator only.
     ///
     /// A store in an SQLite file that is of another version of the model is migrated in its place where `NSMigratePersistentStoresAutomaticallyOption`
-    /// and `NSInferMappingModelAutomaticallyOption` are true: in one transaction, so that it is the old store or the new one whatever happens.
+    /// is true, by a mapping model that the program has, or else by what can be inferred where `NSInferMappingModelAutomaticallyOption` is true: in one
+    /// transaction, so that it is the old store or the new one whatever happens.
     ///
     /// - Throws: a `CocoaError`: 134000 unknown type, 134080 added already or cannot be opened, 134100 of another model,
     ///   134110, 134130 and 134140 where it is to be migrated and cannot, 259 no database,
@@ -37,9 +38,10 @@ extension NSPersistentStoreCoordinator {
             options: options,
             model: managedObjectModel,
             coordinator: self,
-            requireUnused: requireUnused
+            requireUnused: requireUnused,
+            hasMappingModel: Self.hasMappingModel
         )
-        let store = try StoreTypes.kind(of: type).open(opening)
+        let store = try openMigrating(opening)
         try add(store)
         return store
     }

@@ -23,7 +23,7 @@ struct MappingInference {
         mapping.mappingType = isCopy(entity, origin) ? .copyEntityMappingType : .transformEntityMappingType
         (mapping.sourceEntityName, mapping.sourceEntityVersionHash) = (origin.name, origin.versionHash)
         mapping.attributeMappings = entity.propertiesInNameOrder.compactMap { $0 as? NSAttributeDescription }.filter { !$0.isTransient }
-            .map { attribute in propertyMapping(attribute, transition.origin(of: attribute, in: entity).map { Self.source($0.name) }) }
+            .map { attribute in propertyMapping(attribute, transition.origin(of: attribute, in: entity).map { .source($0.name) }) }
         mapping.relationshipMappings = entity.propertiesInNameOrder.compactMap { $0 as? NSRelationshipDescription }.filter {
             !$0.isTransient
         }
@@ -54,17 +54,8 @@ struct MappingInference {
         return mapping
     }
 
-    private static func source(_ key: String) -> NSExpression {
-        NSExpression(.keyPath(operand: NSExpression(forVariable: NSMigrationSourceObjectKey), key))
-    }
-
     /// What the objects have become that the source object leads to.
     private func expression(_ relationship: NSRelationshipDescription, in entity: NSEntityDescription) -> NSExpression? {
-        guard let before = transition.origin(of: relationship, in: entity) else { return nil }
-        return NSExpression(
-            forFunction: NSExpression(forVariable: NSMigrationManagerKey),
-            selectorName: "destinationInstancesForSourceRelationshipNamed:sourceInstances:",
-            arguments: [before.name, Self.source(before.name)]
-        )
+        transition.origin(of: relationship, in: entity).map { .destinationInstances(ofSourceRelationship: $0.name) }
     }
 }

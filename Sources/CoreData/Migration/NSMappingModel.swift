@@ -9,7 +9,8 @@ import class Predicates.NSExpression
 open class NSMappingModel: NSObject {
     public override init() {}
 
-    /// The mapping model in a file: a `.cdm`, and here also an `.xcmappingmodel`, whose entity mappings have no version hashes.
+    /// The mapping model in a file: a `.cdm`, and here also an `.xcmappingmodel`, whose entity mappings have version hashes where the build plugin has
+    /// put them beside it.
     ///
     /// Nil for a file that is not there or cannot be used; the log says why.
     public init?(contentsOf url: URL?) {
@@ -18,21 +19,22 @@ open class NSMappingModel: NSObject {
         do {
             let mapping = try url.pathExtension == "xcmappingmodel" ? MappingModel(source: url) : MappingModel(compiled: url)
             mappings = try mapping.entityMappings.map(NSEntityMapping.init)
+            if url.pathExtension == "xcmappingmodel" { try completeSource(url) }
         } catch {
             _ = FailureLog.noted("The mapping model at \(url.path) was not read", error)
             return nil
         }
     }
 
-    /// The mapping model in the bundles, of the main bundle for nil, that leads from the one model to the other: the first `.cdm` whose version
-    /// hashes are theirs. Nil where there is none.
+    /// The mapping model in the bundles, of the main bundle for nil, that leads from the one model to the other: the first `.cdm` or `.xcmappingmodel`
+    /// whose version hashes are theirs. Nil where there is none.
     public convenience init?(
         from bundles: [Bundle]?,
         forSourceModel sourceModel: NSManagedObjectModel?,
         destinationModel: NSManagedObjectModel?
     ) {
         guard let sourceModel, let destinationModel else { return nil }
-        let found = ModelPlaces(bundles ?? [.main]).compiledMappings.first {
+        let found = ModelPlaces(bundles ?? [.main]).mappings.first {
             NSMappingModel(contentsOf: $0)?.leads(from: sourceModel, to: destinationModel) ?? false
         }
         self.init(contentsOf: found)
@@ -89,11 +91,39 @@ extension NSEntityMapping {
         (sourceEntityName, sourceEntityVersionHash) = (mapping.sourceEntity, mapping.sourceVersionHash)
         (destinationEntityName, destinationEntityVersionHash) = (mapping.destinationEntity, mapping.destinationVersionHash)
         entityMigrationPolicyClassName = mapping.migrationPolicyClassName
-        sourceExpression = mapping.fetchesAll ? nil : try mapping.sourceExpression.map(NSExpression.make)
+        sourceExpression = mapping.fetchesAll ? nil : try mapping.sourceExpression.map { try NSExpression.make($0.request) }
         attributeMappings = try mapping.attributeMappings.map(NSPropertyMapping.init)
         relationshipMappings = try mapping.relationshipMappings.map(NSPropertyMapping.init)
         userInfo = mapping.userInfo.plain
     }
+}
+
+extension NSMappingModel {
+    /// What the compiler of mapping models adds to their source; the build plugin writes the version hashes beside it.
+    private func completeSource(_ folder: URL) throws {
+        let file = folder.appendingPathComponent(MappingModel.hashesFile)
+        let hashes = FileManager.default.fileExists(atPath: file.path) ? try MappingModel.Hashes(file: file) : nil
+        for mapping in mappings {
+            mapping.completeSource()
+            mapping.sourceEntityVersionHash = mapping.sourceEntityName.flatMap { hashes?.source[$0] }
+            mapping.destinationEntityVersionHash = mapping.destinationEntityName.flatMap { hashes?.destination[$0] }
+        }
+    }
+}
+
+extension NSEntityMapping {
+    /// What the compiler of mapping models adds to their source.
+    fileprivate func completeSource() {
+        if mappingType == .undefinedEntityMappingType { mappingType = .transformEntityMappingType }
+        for mapping in (attributeMappings ?? []) + (relationshipMappings ?? []) where mapping.valueExpression == nil {
+            mapping.followsFromName = true
+        }
+    }
+}
+
+extension Model.Expression {
+    /// The request of a fetch, which the migration carries out itself.
+    fileprivate var request: Model.Expression { if case .fetch(let request, _, false) = self { request } else { self } }
 }
 
 extension MappingModel.EntityMapping {

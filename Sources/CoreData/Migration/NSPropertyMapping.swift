@@ -12,4 +12,7 @@ open class NSPropertyMapping: NSObject {
     open var valueExpression: NSExpression?
     /// What the program notes of the mapping.
     open var userInfo: [AnyHashable: Any]?
+
+    /// Whether the value without an expression is that of the same name in the source: so it is in the source of a mapping model.
+    final var followsFromName = false
 }

@@ -39,6 +39,8 @@ package struct StoreOpening {
     package let coordinator: AnyObject
     /// Refuses what the coordinator has already: data in that location, or at that URL.
     package let requireUnused: (StoreLocation?, URL?) throws -> Void
+    /// Whether there is a mapping model that leads from one model to another.
+    package let hasMappingModel: @Sendable (NSManagedObjectModel, NSManagedObjectModel) -> Bool
 
     /// - Throws: `CocoaError` 134080 for a configuration that the model has not, or attributes that nothing can be kept of.
     package func checkModel() throws {

@@ -18,6 +18,7 @@ struct MigrateCommand: ParsableCommand {
     @Option(help: "The version to come: .xcdatamodeld, .xcdatamodel, .momd or .mom, or a store that carries it.", completion: .file())
     var to: String
     @Option(help: "The version that the store has. Otherwise it is the one that the store carries.", completion: .file()) var from: String?
+    @Option(help: "A mapping model, .cdm or .xcmappingmodel: what becomes of the objects.", completion: .file()) var mapping: String?
     @Flag(help: "Print what would be done, and do nothing.") var dryRun = false
     @Flag(help: "Copy the store to STORE.backup first; what it has in files of their own stays where it is.") var backup = false
 
@@ -33,9 +34,10 @@ struct MigrateCommand: ParsableCommand {
         print("\nThe store is migrated.")
     }
 
-    private func prepared() throws -> StoreFileMigration? {
+    private func prepared() throws -> (any FileMigration)? {
         do {
             let (newer, older) = (try managedModel(modelFile(to)), try from.map { try managedModel(modelFile($0)) })
+            if let mapping { return try MappedFileMigration(of: url, to: newer, from: older, by: mappingModel(mapping)) }
             return try StoreFileMigration(of: url, to: newer, from: older)
         } catch let error as CocoaError where error.code == .inferredMappingModel {
             for reason in error.userInfo["reasons"] as? [String] ?? [] { print("! " + reason) }
@@ -44,7 +46,12 @@ struct MigrateCommand: ParsableCommand {
         }
     }
 
-    private func backUp(_ migration: StoreFileMigration) throws {
+    private func mappingModel(_ path: String) throws -> NSMappingModel {
+        if let found = NSMappingModel(contentsOf: URL(fileURLWithPath: path)) { return found }
+        throw Failure("There is no mapping model at \(path) that can be read.")
+    }
+
+    private func backUp(_ migration: any FileMigration) throws {
         let copy = URL(fileURLWithPath: url.path + ".backup")
         guard !FileManager.default.fileExists(atPath: copy.path) else { throw Failure("There is a backup already: \(copy.path).") }
         try migration.backUp(to: copy)
@@ -59,3 +66,13 @@ struct MigrateCommand: ParsableCommand {
         FileHandle.standardError.write(Data("\r[\(bar)] \(done)/\(all)\(done == all ? "\n" : "")".utf8))
     }
 }
+
+/// What the command needs of a migration: its plan, a copy of the store, and the deed.
+private protocol FileMigration {
+    var rows: [StoreFileMigration.Row] { get }
+    func backUp(to url: URL) throws
+    func run(progress: @escaping (Int, Int) -> Void) throws
+}
+
+extension StoreFileMigration: FileMigration {}
+extension MappedFileMigration: FileMigration {}

@@ -29,7 +29,7 @@ extension Model {
 
 /// Makes a folder beside its place and then moves it there, unless the same is there already; another one goes only if it has a file of
 /// that name.
-private func replaceFolder(_ url: URL, knownBy name: String, _ make: (URL) throws -> Void) throws {
+func replaceFolder(_ url: URL, knownBy name: String, _ make: (URL) throws -> Void) throws {
     let files = FileManager.default
     let isThere = files.fileExists(atPath: url.path)
     if isThere, !files.fileExists(atPath: url.appendingPathComponent(name).path) {

@@ -48,7 +48,8 @@ open class NSExpression: NSObject, NSCopying {
         self.init(.function(name, arguments.map(expression)))
     }
 
-    /// A method of `target`. In memory only a name without arguments can be evaluated: it is read as a key.
+    /// A function of `target`, which is a `FunctionReceiver` in memory; of anything else only a name without arguments can be evaluated: it is read
+    /// as a key.
     public convenience init(forFunction target: NSExpression, selectorName name: String, arguments: [Any]?) {
         self.init(.call(target: target, name, (arguments ?? []).map(expression)))
     }

@@ -33,8 +33,8 @@ struct ModelPlaces {
         }
     }
 
-    /// All compiled mapping models.
-    var compiledMappings: [URL] { folders.flatMap { Self.files(in: $0, endingIn: ["cdm"]) } }
+    /// All mapping models: compiled ones, and sources.
+    var mappings: [URL] { folders.flatMap { Self.files(in: $0, endingIn: ["cdm", "xcmappingmodel"]) } }
 
     var paths: [String] { folders.map(\.path) }
 

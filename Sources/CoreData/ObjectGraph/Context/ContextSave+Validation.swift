@@ -1,9 +1,18 @@
 import Foundation
 
+/// What the objects of a save are checked for.
+enum SaveValidation {
+    /// The rules of the model and of their classes.
+    case full
+    /// Only whether a store can hold their values: they are not finished yet, and somebody validates them later.
+    case storageOnly
+}
+
 extension ContextSave {
     /// Every object with changes is validated, and what that changes is carried along relationships and validated in turn, until nothing changes.
     func validateChanges() throws {
         let tracker = context.tracker
+        if validation == .storageOnly { return try requireStorable(tracker.objects) }
         try validate(tracker.objects)
         // As they were when they were validated again.
         var validated: [ObjectIdentifier: Row] = [:]
@@ -24,6 +33,12 @@ extension ContextSave {
         guard !object.state.isDisjoint(with: .pending) else { return false }
         guard let row, object.state.isDisjoint(with: [.insertedNow, .deletedNow]) else { return true }
         return !object.changes(from: row).isEmpty || object.existingExtras?.toManysOfEvent.isEmpty == false
+    }
+
+    private func requireStorable(_ objects: ContiguousArray<NSManagedObject>) throws {
+        var errors: [any Error] = []
+        objects.forEachBorrowed { if !$0.state.contains(.deleted) { errors += $0.storageErrors() } }
+        try ValidationErrors.throwIfAny(errors)
     }
 
     /// All errors are reported at once.

@@ -7,6 +7,7 @@ final class ContextSave {
     let context: NSManagedObjectContext
     let parent: any GraphParent
     private let letsChildrenIn: Bool
+    let validation: SaveValidation
     /// What merge policies have changed: child contexts believe something else to be saved.
     private var corrections = SavedReferences()
     /// What child contexts save meanwhile stands in here, between them and the context: the save concerns what it froze, and nothing else.
@@ -18,8 +19,8 @@ final class ContextSave {
 
     static let maximumRounds = 1000
 
-    init(of context: NSManagedObjectContext, into parent: any GraphParent, letsChildrenIn: Bool) {
-        self.letsChildrenIn = letsChildrenIn
+    init(of context: NSManagedObjectContext, into parent: any GraphParent, letsChildrenIn: Bool, _ validation: SaveValidation) {
+        (self.letsChildrenIn, self.validation) = (letsChildrenIn, validation)
         self.context = context
         self.parent = parent
     }

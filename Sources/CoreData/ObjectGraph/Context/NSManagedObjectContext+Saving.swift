@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
 
     /// - Parameter letsChildrenIn: whether child contexts may ask and save while a store writes. Not where the context has less than they have
     ///   saved into it.
-    func saveChanges(letsChildrenIn: Bool = true) throws {
+    func saveChanges(letsChildrenIn: Bool = true, validation: SaveValidation = .full) throws {
         precondition(!isSaving, "save() was called while this context is saving. Save from a block that runs after the save.")
         precondition(
             !tracker.isPropagating,
@@ -22,7 +22,7 @@ extension NSManagedObjectContext {
         renewNames()
         returnFoundRows()
         processPendingChanges()
-        let save = ContextSave(of: self, into: parent, letsChildrenIn: letsChildrenIn)
+        let save = ContextSave(of: self, into: parent, letsChildrenIn: letsChildrenIn, validation)
         latestSave = save
         isSaving = true
         beginChildSaves()

@@ -27,7 +27,7 @@ enum ClassRegistrations {
 
     /// The modules that a class may be in, the likelier first: those of the model's other classes, of registered models' and of registered
     /// classes, and the program's own.
-    private static func modules(with model: NSManagedObjectModel?) -> [String] {
+    static func modules(with model: NSManagedObjectModel?) -> [String] {
         let models = (model.map { [$0] } ?? []) + NSManagedObjectModel.allRegistered
         let named = models.flatMap(\.entities).compactMap(\.managedObjectClassName) + classes.withLock { $0.keys.sorted() }
         var modules: [String] = []

@@ -19,6 +19,26 @@ extension NSManagedObject {
         try ValidationErrors.throwIfAny(errors)
     }
 
+    /// Values that no store can hold: numbers that are none or too large for their attribute, and what cannot be transformed.
+    final func storageErrors() -> [any Error] {
+        if state.contains(.rowless) { return [] }
+        var errors = transformationErrors()
+        if hasNumbers(scope.shape) { return errors }
+        for (slot, property) in scope.shape.layout.slots.enumerated() where property.kind != .position {
+            errors += numberErrors(slot, property.name, property.kind)
+        }
+        return errors
+    }
+
+    /// Counts of to-many relationships, whether they were changed or not.
+    final func countErrors() -> [any Error] {
+        var errors: [any Error] = []
+        for (index, relationship) in scope.shape.toManys.enumerated() where relationship.minCount > 0 || relationship.maxCount > 0 {
+            collect(&errors) { try validateCount(members(of: index).count, relationship) }
+        }
+        return errors
+    }
+
     @inline(__always) private func isPlainlyValid(_ scope: EntityScope) -> Bool {
         !scope.validatesMore && !state.contains(.rowless) && hasMandatoryValues(scope.shape) && hasNumbers(scope.shape)
     }
@@ -65,11 +85,17 @@ extension NSManagedObject {
     private func collectAttributeErrors(_ errors: inout [any Error]) {
         for (slot, property) in scope.shape.layout.slots.enumerated() where property.kind != .position {
             if scope.shape.isMandatory(slot), EntityLayout.isNull(row, slot) { errors.append(missing(property.name)) }
-            if let number = floating(slot), number.isNaN { errors.append(notANumber(property.name, number, property.kind == .date)) }
-            if let range = Self.range(of: property.kind), case .integer(let number) = currentRow.value(slot), !range.contains(number) {
-                errors.append(misfit(property.name, number, range))
-            }
+            errors += numberErrors(slot, property.name, property.kind)
         }
+    }
+
+    private func numberErrors(_ slot: Int, _ name: String, _ kind: SlotKind) -> [any Error] {
+        var errors: [any Error] = []
+        if let number = floating(slot), number.isNaN { errors.append(notANumber(name, number, kind == .date)) }
+        if let range = Self.range(of: kind), case .integer(let number) = currentRow.value(slot), !range.contains(number) {
+            errors.append(misfit(name, number, range))
+        }
+        return errors
     }
 
     private func misfit(_ key: String, _ number: Int64, _ range: ClosedRange<Int64>) -> CocoaError {

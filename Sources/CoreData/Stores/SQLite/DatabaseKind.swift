@@ -12,7 +12,8 @@ struct DatabaseKind: StoreKind {
             place,
             model: opening.model,
             configurationName: opening.configurationName,
-            options: opening.options
+            options: opening.options,
+            hasMappingModel: opening.hasMappingModel
         )
     }
 

@@ -24,10 +24,12 @@ extension SQLiteStore {
         _ place: StorePlace,
         model: NSManagedObjectModel,
         configurationName: String?,
-        options: [AnyHashable: Any]?
+        options: [AnyHashable: Any]?,
+        hasMappingModel: @escaping @Sendable (NSManagedObjectModel, NSManagedObjectModel) -> Bool = { _, _ in false }
     ) throws -> SQLiteStore {
         try checkModel(model, configurationName)
-        let database = try StoreDatabase(place: place, options: DatabaseOptions(options, isInMemory: place.database != nil))
+        var database = try StoreDatabase(place: place, options: DatabaseOptions(options, isInMemory: place.database != nil))
+        database.hasMappingModel = hasMappingModel
         do {
             return SQLiteStore(
                 try database.open(model, configurationName),

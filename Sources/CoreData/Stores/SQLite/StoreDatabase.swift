@@ -8,6 +8,8 @@ import SQLiteDriver
 struct StoreDatabase: Sendable {
     let place: StorePlace
     let options: DatabaseOptions
+    /// Whether there is a mapping model that leads from one model to another, which is asked before what can be inferred.
+    var hasMappingModel: @Sendable (NSManagedObjectModel, NSManagedObjectModel) -> Bool = { _, _ in false }
 
     private var url: URL { place.url }
 

@@ -8,7 +8,7 @@ extension StoreDatabase {
     /// find it done.
     ///
     /// - Throws: `CocoaError` 134130 where the store's model is not found, 134140 where no mapping is known or can be inferred, 134110 for any other
-    ///   failure, with its reason underneath; the store is what it was.
+    ///   failure, with its reason underneath; `MappingModelWanted` where there is a mapping model. The store is what it was.
     func migrateIfAsked(
         _ connection: Connection,
         _ model: NSManagedObjectModel,
@@ -25,6 +25,7 @@ extension StoreDatabase {
                 }
                 let search = SourceModelSearch(metadata: metadata, configuration: configuration, url: place.url)
                 let source = try known ?? search.find(in: connection)
+                if known == nil, hasMappingModel(source.model, model) { throw MappingModelWanted(source: source) }
                 guard options.infersMapping else { throw missingMapping(nil) }
                 try StoreMigration(connection, place, from: source, to: model, configuration: configuration)
                     .run(metadata, configuration: configuration, progress: progress)
@@ -32,6 +33,8 @@ extension StoreDatabase {
             Logger(label: "CoreData").notice("The store at \(place.url.path) was migrated.")
         } catch let error as SQLiteError where error.code == SQLITE_BUSY {
             throw error
+        } catch let wanted as MappingModelWanted {
+            throw wanted
         } catch {
             throw reported(error)
         }

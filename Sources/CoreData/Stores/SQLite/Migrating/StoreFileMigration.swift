@@ -30,13 +30,7 @@ package struct StoreFileMigration {
         if inspector.isCompatible(with: model) { return nil }
         place = .file(url)
         self.model = model
-        self.source = try inStore(url) {
-            guard let metadata = try StoreMetadata.read(from: inspector.connection) else { throw Self.isNoStore(url) }
-            let search = SourceModelSearch(metadata: metadata, configuration: nil, url: url)
-            guard let source else { return try search.find(in: inspector.connection) }
-            guard let found = search.fitting(source) else { throw Self.isNotOfStore(url) }
-            return found
-        }
+        self.source = try Self.sourceModel(inspector, url, source)
         model.freeze()
         let (place, found) = (place, self.source)
         rows = try inStore(url) {
@@ -45,16 +39,19 @@ package struct StoreFileMigration {
         }
     }
 
-    /// Writes a copy of the store as it is to a file that is not there yet.
-    package func backUp(to url: URL) throws {
-        let connection = try place.connectForReading(timeout: SQLiteStore.defaultTimeout)
-        defer { connection.close() }
-        try inStore(place.url) {
-            // NB: a copy of the files would miss what others are writing.
-            try connection.execute("PRAGMA query_only = 0")
-            try connection.run("VACUUM INTO ?1", [.text(url.path)])
+    /// The model of a store: the given one, if it is that.
+    static func sourceModel(_ inspector: StoreInspector, _ url: URL, _ source: NSManagedObjectModel?) throws -> SourceModelSearch.Found {
+        try inStore(url) {
+            guard let metadata = try StoreMetadata.read(from: inspector.connection) else { throw isNoStore(url) }
+            let search = SourceModelSearch(metadata: metadata, configuration: nil, url: url)
+            guard let source else { return try search.find(in: inspector.connection) }
+            guard let found = search.fitting(source) else { throw isNotOfStore(url) }
+            return found
         }
     }
+
+    /// Writes a copy of the store as it is to a file that is not there yet.
+    package func backUp(to url: URL) throws { try place.backUp(to: url) }
 
     /// Migrates the store. `progress` is called after each step with how many are done, and how many there are.
     ///
@@ -111,6 +108,19 @@ extension SchemaTransition {
         case .rebuilt?: "rebuilt"
         case .split?: "copied"
         case nil: nil
+        }
+    }
+}
+
+extension StorePlace {
+    /// Writes a copy of the database as it is to a file that is not there yet.
+    func backUp(to copy: URL) throws {
+        let connection = try connectForReading(timeout: SQLiteStore.defaultTimeout)
+        defer { connection.close() }
+        try inStore(url) {
+            // NB: a copy of the files would miss what others are writing.
+            try connection.execute("PRAGMA query_only = 0")
+            try connection.run("VACUUM INTO ?1", [.text(copy.path)])
         }
     }
 }

@@ -1,0 +1,92 @@
+/// What became of what in one entity mapping: pairs of objects, found from either side.
+///
+/// Pairs of unsaved objects are kept as objects; once they are saved, as keys: 24 bytes a pair, where both sides come in the order of their keys.
+struct AssociationTable {
+    typealias Pair = (source: NSManagedObject, destination: NSManagedObject)
+
+    private var (sources, destinations) = (KeyColumn(), KeyColumn())
+    private var unsaved: [Pair] = []
+    private var unsavedBySource: [ObjectIdentifier: [Int]] = [:]
+    private var unsavedByDestination: [ObjectIdentifier: [Int]] = [:]
+
+    /// How many pairs are kept as keys.
+    var savedCount: Int { sources.count }
+    /// Whether no two source objects became one.
+    var hasDistinctDestinations: Bool { destinations.isAscending }
+
+    mutating func add(_ source: NSManagedObject, _ destination: NSManagedObject) {
+        unsavedBySource[ObjectIdentifier(source), default: []].append(unsaved.count)
+        unsavedByDestination[ObjectIdentifier(destination), default: []].append(unsaved.count)
+        unsaved.append((source, destination))
+    }
+
+    /// Everything was saved: objects can be let go of. What was deleted meanwhile is nobody's.
+    mutating func settle() {
+        for (source, destination) in unsaved where source.key > 0 && destination.key > 0 && destination.registeredContext != nil {
+            sources.append(source.rowReference)
+            destinations.append(destination.rowReference)
+        }
+        (unsaved, unsavedBySource, unsavedByDestination) = ([], [:], [:])
+    }
+
+    /// What a source object became, in the order in which it was associated.
+    func destinations(of source: NSManagedObject) -> (saved: [RowReference], unsaved: [NSManagedObject]) {
+        let saved = source.key > 0 ? sources.places(of: source.rowReference).map { destinations[$0] } : []
+        return (saved, (unsavedBySource[ObjectIdentifier(source)] ?? []).map { unsaved[$0].destination })
+    }
+
+    /// What a destination object was.
+    func sources(of destination: NSManagedObject) -> (saved: [RowReference], unsaved: [NSManagedObject]) {
+        let saved = destination.key > 0 ? destinations.places(of: destination.rowReference).map { sources[$0] } : []
+        return (saved, (unsavedByDestination[ObjectIdentifier(destination)] ?? []).map { unsaved[$0].source })
+    }
+
+    func pairs(_ range: Range<Int>) -> [(source: RowReference, destination: RowReference)] {
+        range.map { (sources[$0], destinations[$0]) }
+    }
+
+    /// All of one side: saved ones, and those that are not yet.
+    var allSources: (saved: [RowReference], unsaved: [NSManagedObject]) { (sources.all, unsaved.map(\.source)) }
+    var allDestinations: (saved: [RowReference], unsaved: [NSManagedObject]) { (destinations.all, unsaved.map(\.destination)) }
+}
+
+/// References in the order in which they came, which is mostly that of their keys: then they are found without anything beside them.
+private struct KeyColumn {
+    private var keys: ContiguousArray<Int64> = []
+    private var entities: ContiguousArray<Int32> = []
+    private var store: Int32 = 0
+    /// Whether each key is greater than the one before.
+    private(set) var isAscending = true
+    /// The places of each key, as soon as they do not ascend.
+    private var placesByKey: [Int64: [Int]] = [:]
+
+    var count: Int { keys.count }
+    var all: [RowReference] { keys.indices.map { self[$0] } }
+    subscript(place: Int) -> RowReference { RowReference(key: keys[place], entity: entities[place], store: store) }
+
+    mutating func append(_ reference: RowReference) {
+        if isAscending, let last = keys.last, reference.key <= last {
+            isAscending = false
+            for (place, key) in keys.enumerated() { placesByKey[key, default: []].append(place) }
+        }
+        if !isAscending { placesByKey[reference.key, default: []].append(keys.count) }
+        keys.append(reference.key)
+        entities.append(reference.entity)
+        store = reference.store
+    }
+
+    /// NB: keys are unique below one root entity, and a policy may associate objects of any.
+    func places(of reference: RowReference) -> [Int] {
+        let places = isAscending ? place(of: reference.key).map { [$0] } ?? [] : placesByKey[reference.key] ?? []
+        return places.filter { entities[$0] == reference.entity }
+    }
+
+    private func place(of key: Int64) -> Int? {
+        var (low, high) = (0, keys.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if keys[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        return low < keys.count && keys[low] == key ? low : nil
+    }
+}

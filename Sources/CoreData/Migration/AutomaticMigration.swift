@@ -1,0 +1,85 @@
+import Foundation
+import SQLiteDriver
+
+extension NSPersistentStoreCoordinator {
+    static let hasMappingModel: @Sendable (NSManagedObjectModel, NSManagedObjectModel) -> Bool = {
+        NSMappingModel.leading(from: $0, to: $1) != nil
+    }
+
+    /// Opens a store. One of an older version for which there is a mapping model is migrated by that, where its options ask for a migration.
+    func openMigrating(_ opening: StoreOpening) throws -> any RowStore {
+        let kind = try StoreTypes.kind(of: opening.type)
+        do {
+            return try kind.open(opening)
+        } catch let wanted as MappingModelWanted {
+            guard let url = opening.url, let mapping = NSMappingModel.leading(from: wanted.source.model, to: opening.model) else {
+                throw wanted
+            }
+            let site = StoreSite(url: url, type: opening.type, options: opening.options, configuration: opening.configurationName)
+            try MigrationInPlace(site: site, source: wanted.source, model: opening.model, mapping: mapping).run()
+            return try kind.open(opening)
+        }
+    }
+}
+
+/// A migration by mapping model after which the new store is where the old one was.
+struct MigrationInPlace {
+    let site: StoreSite
+    let source: SourceModelSearch.Found
+    let model: NSManagedObjectModel
+    let mapping: NSMappingModel
+    var progress: (Float) -> Void = { _ in }
+    /// Called before each statement on the store.
+    var onStatement: ((String) throws -> Void)?
+
+    /// Does nothing where the store is of the new version meanwhile.
+    ///
+    /// - Throws: `CocoaError` 134110 with its reason underneath; the store is what it was.
+    func run() throws {
+        do {
+            try replace()
+        } catch let error as SQLiteError {
+            throw CocoaError(error, url: site.url, doing: "migrate the store")
+        } catch {
+            throw reported((error as? MigrationCancellation)?.error ?? error)
+        }
+    }
+
+    private func replace() throws {
+        let work = WorkFile(beside: site.url)
+        let timeout = DatabaseOptions.timeout(site.options)
+        let replacement = StoreReplacement(place: .file(site.url), timeout: timeout, onStatement: onStatement)
+        var isDone = false
+        try replacement.run(by: work.url, isNeeded: isOld) {
+            // Whoever has left something there is gone: he had the store as this one has it now.
+            work.remove()
+            try migrate(to: work)
+            isDone = true
+        } discard: {
+            work.remove()
+        }
+        // Data that were in files of their own are in the rows now.
+        if isDone { SupportFolder.remove(of: site.url) }
+    }
+
+    private func isOld(_ metadata: StoreMetadata) -> Bool {
+        !model.isConfiguration(withName: site.configuration, compatibleWithStoreMetadata: metadata.dictionary)
+    }
+
+    private func migrate(to work: WorkFile) throws {
+        let manager = NSMigrationManager(sourceModel: source.model, destinationModel: model)
+        manager.onProgress = progress
+        var (old, new) = (site, site)
+        old.configuration = source.configuration
+        (new.url, new.options) = (work.url, work.options(site))
+        try MigrationByObjects(manager: manager, mapping: mapping, source: old, destination: new).run()
+    }
+
+    private func reported(_ error: any Error) -> CocoaError {
+        let reason = error.localizedDescription
+        var userInfo = (error as? CocoaError)?.userInfo.filter { ["entity", "property", "mapping", "reason"].contains($0.key) } ?? [:]
+        userInfo[NSFilePathErrorKey] = site.url.path
+        userInfo[NSUnderlyingErrorKey] = (error as? CocoaError)?.userInfo[NSUnderlyingErrorKey] ?? error
+        return .coreData(.migration, "The store at \(site.url.path) was not migrated, and is what it was: \(reason)", userInfo: userInfo)
+    }
+}

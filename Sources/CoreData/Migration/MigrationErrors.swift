@@ -1,0 +1,40 @@
+import Foundation
+
+extension CocoaError {
+    /// 134110: a migration by mapping model did not take place. The reason is underneath where it is an error of its own.
+    static func migration(
+        _ reason: String,
+        entity: String? = nil,
+        property: String? = nil,
+        mapping: String? = nil,
+        under code: CocoaError.Code? = nil,
+        _ underlying: (any Error)? = nil
+    ) -> CocoaError {
+        var userInfo: [String: Any] = ["reason": reason]
+        (userInfo["entity"], userInfo["property"], userInfo["mapping"]) = (entity, property, mapping)
+        userInfo[NSUnderlyingErrorKey] = underlying ?? code.map { CocoaError.coreData($0, reason) }
+        return .coreData(.migration, reason, userInfo: userInfo)
+    }
+
+    /// 134160: there is no room for a destination.
+    static func destination(_ url: URL, _ reason: String, _ underlying: (any Error)? = nil) -> CocoaError {
+        var userInfo: [String: Any] = [NSFilePathErrorKey: url.path, "reason": reason]
+        userInfo[NSUnderlyingErrorKey] = underlying
+        return .coreData(.migrationManagerDestinationStore, "Nothing was migrated to \(url.path): \(reason)", userInfo: userInfo)
+    }
+
+    /// 134150: the source cannot be read.
+    static func source(_ url: URL, _ underlying: any Error) -> CocoaError {
+        let reason = underlying.localizedDescription
+        return .coreData(
+            .migrationManagerSourceStore,
+            "The store at \(url.path) was not migrated: \(reason)",
+            userInfo: [NSFilePathErrorKey: url.path, "reason": reason, NSUnderlyingErrorKey: underlying]
+        )
+    }
+}
+
+/// What `cancelMigrationWithError(_:)` was given, on its way to the caller of the migration, who gets it as it is.
+struct MigrationCancellation: Error {
+    let error: any Error
+}

@@ -1,0 +1,180 @@
+import Foundation
+import Predicates
+
+/// One migration from a store to another, while it lasts: create, relate, validate.
+final class MigrationRun {
+    unowned let manager: NSMigrationManager
+    let plan: MappingPlan
+    let source: MigrationSide
+    let destination: MigrationSide
+    /// The mapping that is at work.
+    private(set) var current: PlannedMapping
+
+    /// So many objects are read, and what becomes of them saved, at a time.
+    static let batchSize = 500
+
+    /// - Throws: `CocoaError` 134110 where the mapping model does not fit the models.
+    init(_ manager: NSMigrationManager, _ mapping: NSMappingModel, from source: MigrationSide, to destination: MigrationSide) throws {
+        plan = try MappingPlan(mapping, from: source.model, to: destination.model)
+        guard let first = plan.mappings.first else {
+            throw CocoaError.coreData(.migrationMissingMappingModel, "The mapping model has no entity mappings.")
+        }
+        (self.manager, self.source, self.destination, current) = (manager, source, destination, first)
+    }
+
+    /// Afterwards the destination is saved and valid.
+    ///
+    /// - Throws: `MigrationCancellation`, or a `CocoaError` 134110; the destination is unfinished then.
+    func run() throws {
+        try manager.note(0)
+        try eachMapping(.creation, create)
+        try eachMapping(.relation, relate)
+        try eachMapping(.validation) { mapping in
+            try hook("performCustomValidation", mapping) {
+                try mapping.policy.performCustomValidation(forMapping: mapping.mapping, manager: manager)
+            }
+        }
+        try flush()
+        try validate()
+        for mapping in plan.mappings {
+            current = mapping
+            try hook("end", mapping) { try mapping.policy.end(mapping.mapping, manager: manager) }
+        }
+        try flush(.full)
+        try manager.note(1)
+    }
+
+    private func create(_ mapping: PlannedMapping) throws {
+        let policy = mapping.policy
+        try hook("begin", mapping) { try policy.begin(mapping.mapping, with: manager) }
+        // NB: a policy of the program's may make something of objects whose entity goes.
+        if mapping.destination != nil || mapping.hasOwnPolicy {
+            let references = try sourceReferences(of: mapping)
+            try inBatches(of: references.count, .creation) { range in
+                for object in try source.context.objects(at: references[range]) {
+                    try hook("createDestinationInstances", mapping) {
+                        try policy.createDestinationInstances(forSource: object, in: mapping.mapping, manager: manager)
+                    }
+                    try manager.checkCancellation()
+                }
+            }
+        }
+        try hook("endInstanceCreation", mapping) { try policy.endInstanceCreation(forMapping: mapping.mapping, manager: manager) }
+        try flush()
+    }
+
+    private func relate(_ mapping: PlannedMapping) throws {
+        let policy = mapping.policy
+        let paths = mapping.relationships.compactMap(\.followed).filter(\.isToMany).map(\.name)
+        var seen: Set<RowReference> = []
+        if !mapping.relationships.isEmpty || mapping.hasOwnPolicy {
+            try inBatches(of: mapping.associations.savedCount, .relation) { range in
+                let pairs = mapping.associations.pairs(range)
+                // Whoever asks for them finds them read.
+                let sources = try source.context.objects(at: pairs.map(\.source)[...], reading: paths)
+                for object in try destination.context.objects(at: pairs.map(\.destination)[...]) {
+                    if !mapping.associations.hasDistinctDestinations, !seen.insert(object.rowReference).inserted { continue }
+                    try hook("createRelationships", mapping) {
+                        try policy.createRelationships(forDestination: object, in: mapping.mapping, manager: manager)
+                    }
+                    try manager.checkCancellation()
+                }
+                withExtendedLifetime(sources) {}
+            }
+        }
+        try hook("endRelationshipCreation", mapping) { try policy.endRelationshipCreation(forMapping: mapping.mapping, manager: manager) }
+        try flush()
+    }
+
+    /// What the model asks for, of every object of the destination.
+    private func validate() throws {
+        for entity in destination.model.entitiesInIndexOrder where !entity.isAbstract {
+            let references = try destination.context.references(of: entity)
+            for start in stride(from: 0, to: references.count, by: Self.batchSize) {
+                var errors: [any Error] = []
+                for object in try destination.context.objects(at: references[start..<min(start + Self.batchSize, references.count)]) {
+                    do { try object.validateForInsert() } catch { errors += ValidationErrors.single(error) }
+                    errors += object.countErrors()
+                }
+                do { try ValidationErrors.throwIfAny(errors) } catch { throw invalid(entity, errors, error) }
+                destination.context.refreshAllObjects()
+                try manager.checkCancellation()
+            }
+        }
+    }
+
+    private func invalid(_ entity: NSEntityDescription, _ errors: [any Error], _ error: any Error) -> CocoaError {
+        let first = errors[0] as NSError
+        let more = errors.count > 1 ? " (and \(errors.count - 1) more)" : ""
+        return .migration(
+            "The migrated objects are not valid: \(first.localizedDescription)\(more)",
+            entity: entity.name,
+            property: first.userInfo[NSValidationKeyErrorKey] as? String,
+            error
+        )
+    }
+}
+
+/// The parts of a migration, for its progress.
+private enum MigrationPart: Float {
+    case creation = 0
+    case relation = 1
+    case validation = 2
+}
+
+extension MigrationRun {
+    private func eachMapping(_ part: MigrationPart, _ body: (PlannedMapping) throws -> Void) throws {
+        for mapping in plan.mappings {
+            current = mapping
+            try body(mapping)
+            try manager.note(progress(part, 1))
+        }
+    }
+
+    /// - Parameter fraction: how much of the current mapping is done.
+    private func progress(_ part: MigrationPart, _ fraction: Float) -> Float {
+        let place = Float(plan.mappings.firstIndex { $0 === current } ?? 0)
+        return (part.rawValue + (place + fraction) / Float(plan.mappings.count)) / 3
+    }
+
+    private func inBatches(of count: Int, _ part: MigrationPart, _ body: (Range<Int>) throws -> Void) throws {
+        let size = destination.savesInParts ? Self.batchSize : max(count, 1)
+        for start in stride(from: 0, to: count, by: size) {
+            let end = min(start + size, count)
+            try body(start..<end)
+            if destination.savesInParts { try flush() }
+            try manager.note(progress(part, Float(end) / Float(count)))
+        }
+    }
+
+    /// Saves what there is, and lets go of all objects that nobody uses.
+    private func flush(_ validation: SaveValidation = .storageOnly) throws {
+        do {
+            try destination.context.saveChanges(validation: validation)
+        } catch {
+            throw CocoaError.migration("What was migrated cannot be saved: \(error.localizedDescription)", mapping: current.name, error)
+        }
+        for mapping in plan.mappings { mapping.associations.settle() }
+        source.context.refreshAllObjects()
+        destination.context.refreshAllObjects()
+    }
+
+    /// Runs a hook; what it throws is underneath an error that says which.
+    private func hook(_ name: String, _ mapping: PlannedMapping, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as CocoaError where error.code == .migration {
+            throw error
+        } catch let error as MigrationCancellation {
+            throw error
+        } catch {
+            try manager.checkCancellation()
+            throw CocoaError.migration(
+                "Entity mapping \(mapping.name): \(name) of \(type(of: mapping.policy)) failed: \(error.localizedDescription)",
+                entity: mapping.source?.name ?? mapping.destination?.name,
+                mapping: mapping.name,
+                error
+            )
+        }
+    }
+}

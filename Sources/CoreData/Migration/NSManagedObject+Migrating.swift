@@ -1,0 +1,83 @@
+import Foundation
+
+extension NSManagedObject {
+    /// Gives a property the value that it had in the source where the two are of one kind, or the key of what a to-one relationship leads to; false
+    /// where it takes the value itself.
+    final func copy(_ assignment: PropertyAssignment, from source: NSManagedObject) -> Bool {
+        guard let before = assignment.copied as? NSAttributeDescription, let attribute = assignment.property as? NSAttributeDescription,
+            attribute.attributeType == before.attributeType, attribute.valueTransformerName == before.valueTransformerName,
+            case .attribute(let slot, _)? = scope.shape.properties[attribute.name],
+            case .attribute(let from, _)? = source.scope.shape.properties[before.name]
+        else { return false }
+        if source.isFault { source.fire() }
+        guard !source.state.contains(.rowless) else { return false }
+        write(source.currentRow.value(from), slot)
+        return true
+    }
+
+    /// Sets the value of an expression.
+    ///
+    /// - Throws: `CocoaError` 134170 for one that the property cannot have.
+    final func setMigrated(_ value: Any?, _ property: NSPropertyDescription) throws {
+        let value = value is NSNull ? nil : value
+        switch property {
+        case let attribute as NSAttributeDescription:
+            try requireFitting(value, attribute)
+            setValue(value, forKey: property.name)
+        case let relationship as NSRelationshipDescription: try setMigrated(managedObjects(value), relationship)
+        default: throw Self.misfit("\(property.name) is neither an attribute nor a relationship")
+        }
+    }
+
+    private func requireFitting(_ value: Any?, _ attribute: NSAttributeDescription) throws {
+        guard let value, !attribute.isTransient else { return }
+        guard attribute.attributeType != .transformableAttributeType else {
+            _ = try attribute.data(for: value)
+            return
+        }
+        guard SlotValue(value, for: attribute) == .null else { return }
+        throw Self.misfit(
+            "the value is a \(type(of: value)), and the attribute takes a \(attribute.attributeValueClassName ?? "value of another type")"
+        )
+    }
+
+    private func setMigrated(_ objects: [NSManagedObject], _ relationship: NSRelationshipDescription) throws {
+        for object in objects {
+            guard object.registeredContext === registeredContext else {
+                throw Self.misfit("an object of the value is not of the destination")
+            }
+            guard let entity = relationship.destinationEntity, object.entity.isKindOf(entity: entity) else {
+                let wanted = relationship.destinationEntity?.name ?? "?"
+                throw Self.misfit("an object of the value is a \(object.entity.name ?? "?"), and the relationship leads to \(wanted)")
+            }
+        }
+        guard relationship.isToMany else {
+            if value(forKey: relationship.name) as? NSManagedObject !== objects.first { setValue(objects.first, forKey: relationship.name) }
+            return
+        }
+        setValue(relationship.isOrdered ? NSOrderedSet(array: objects) : Set(objects), forKey: relationship.name)
+    }
+
+    private static func misfit(_ reason: String) -> CocoaError { .coreData(.entityMigrationPolicy, reason + ".") }
+}
+
+extension NSManagedObjectContext {
+    /// Where the objects of one entity are, in the order of their keys.
+    func references(of entity: NSEntityDescription) throws -> [RowReference] {
+        let query = FetchQuery(entity: entity, includesSubentities: false)
+        if let found = try parentSource.references(query) { return found.sorted { $0.key < $1.key } }
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+        request.includesSubentities = false
+        return try fetch(request).map(\.rowReference).sorted { $0.key < $1.key }
+    }
+
+    /// The objects at these places that are there, with their rows: one statement for all that are not at hand, and one for each relationship that is
+    /// to be read along.
+    func objects(at references: ArraySlice<RowReference>, reading paths: [String] = []) throws -> [NSManagedObject] {
+        let objects = references.map(object)
+        try readRows(of: objects)
+        let found = objects.filter { !$0.state.contains(.rowless) && !$0.state.contains(.deleted) }
+        if let entity = found.first?.entity { try prefetch(PrefetchPaths(paths, entity), of: found) }
+        return found
+    }
+}
