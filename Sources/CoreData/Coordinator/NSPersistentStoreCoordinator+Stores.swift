@@ -30,7 +30,15 @@ extension NSPersistentStoreCoordinator {
     private func openAndAdd(_ type: String, _ configuration: String?, _ url: URL?, _ options: [AnyHashable: Any]?) throws
         -> NSPersistentStore
     {
-        let opening = StoreOpening(
+        let opening = opening(type, configuration, url, options)
+        try opening.prepare()
+        let store = try StoreTypes.kind(of: type).open(opening)
+        try add(store)
+        return store
+    }
+
+    func opening(_ type: String, _ configuration: String?, _ url: URL?, _ options: [AnyHashable: Any]?) -> StoreOpening {
+        StoreOpening(
             type: type,
             url: url,
             configurationName: configuration,
@@ -39,9 +47,6 @@ extension NSPersistentStoreCoordinator {
             coordinator: self,
             requireUnused: requireUnused
         )
-        let store = try StoreTypes.kind(of: type).open(opening)
-        try add(store)
-        return store
     }
 
     /// As `addPersistentStore(ofType:configurationName:at:options:)`.
