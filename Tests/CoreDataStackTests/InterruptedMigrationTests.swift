@@ -18,7 +18,7 @@ struct InterruptedMigrationTests {
         folder = try TemporaryFolder()
         random = Seeded(state: UInt64.random(in: 0 ... .max))
         let filling = try OtherProcess(program: "StackProgram", ["save", folder.store.path])
-        for _ in 0..<40 { _ = filling.line() }
+        for _ in 0..<300 { _ = filling.line() }
         filling.kill()
         _ = filling.rest()
         let connection = try Connection(path: folder.store.path, mode: .readWrite)
@@ -50,7 +50,7 @@ struct InterruptedMigrationTests {
 
     // * A process may write files of so many blocks of 512 bytes only, as on a disk that is full.
     // => It says why it has failed; the store is the old one, and is migrated where there is room.
-    @Test("and has no room on the disk leaves the old store, and says so", arguments: [16, 28, 40])
+    @Test("and has no room on the disk leaves the old store, and says so", arguments: [16, 72])
     func full(blocks: Int) throws {
         let process = try OtherProcess(
             "/bin/sh",
