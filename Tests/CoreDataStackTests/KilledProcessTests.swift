@@ -55,34 +55,6 @@ struct KilledProcessTests {
         #expect(outcomes == [0, 7])
     }
 
-    // * Processes that migrate a store are killed at random moments, one after the other; then four migrate it at the same time.
-    // => After each kill there is the old store or the new one, with all rows; all four open it.
-    @Test("while it migrates leaves the old store or the new one, which several processes then open at once")
-    func migrating() throws {
-        let folder = try TemporaryFolder()
-        let filling = try OtherProcess(program: "StackProgram", ["save", folder.store.path])
-        for _ in 0..<40 { _ = filling.line() }
-        filling.kill()
-        _ = filling.rest()
-        let connection = try Connection(path: folder.store.path, mode: .readWrite)
-        let groups = try Self.number(connection, "SELECT COUNT(*) FROM ZGROUP")
-        connection.close()
-        var random = SystemRandomNumberGenerator()
-        for kill in 0..<20 {
-            let copy = folder.file("\(kill).sqlite")
-            try FileManager.default.copyItem(at: folder.store, to: copy)
-            let process = try OtherProcess(program: "StackProgram", ["migrate", copy.path])
-            Self.spin(Int.random(in: 0..<60_000, using: &random))
-            process.kill()
-            _ = process.rest()
-            try Self.checkMigration(copy, groups, "kill \(kill)")
-        }
-        let processes = try (0..<4).map { _ in try OtherProcess(program: "StackProgram", ["migrate", folder.store.path]) }
-        #expect(processes.map { $0.rest().last } == Array(repeating: "migrated", count: 4))
-        #expect(processes.map { $0.status() } == [0, 0, 0, 0])
-        #expect(try Self.checkMigration(folder.store, groups, "all"))
-    }
-
     @Test("again and again while it resets leaves a file that a stack can use", arguments: 0..<3)
     func resettingAgain(_: Int) async throws {
         let folder = try TemporaryFolder()
@@ -124,22 +96,6 @@ extension KilledProcessTests {
         #expect(try number(connection, "SELECT COUNT(*) FROM ZMEMBER") == 5 * count, comment)
         let whole = "SELECT COUNT(*) FROM (SELECT ZGROUP FROM ZMEMBER GROUP BY ZGROUP HAVING COUNT(DISTINCT ZNUMBER) = 5)"
         #expect(try number(connection, whole) == count, comment)
-    }
-
-    /// Whether a file is the new version; it is the old one else, and whole in both.
-    @discardableResult
-    private static func checkMigration(_ store: URL, _ groups: Int64, _ comment: Comment) throws -> Bool {
-        let connection = try Connection(path: store.path, mode: .readWrite)
-        defer { connection.close() }
-        #expect(try connection.rows("PRAGMA integrity_check") == [[.text("ok")]], comment)
-        #expect(try number(connection, "SELECT COUNT(*) FROM ZGROUP") == groups, comment)
-        #expect(try number(connection, "SELECT COUNT(*) FROM ZMEMBER WHERE ZGROUP IS NOT NULL") == 5 * groups, comment)
-        let isNew = try number(connection, "SELECT COUNT(*) FROM sqlite_master WHERE name = 'ZSUM'") == 1
-        #expect(try number(connection, "SELECT COUNT(*) FROM sqlite_master WHERE name IN ('ZTOTAL', 'ZALBUM')") == 1, comment)
-        if isNew {
-            #expect(try number(connection, "SELECT COUNT(*) FROM ZMEMBER WHERE ZNOTE = 'none' AND Z_FOK_GROUP > 0") == 5 * groups, comment)
-        }
-        return isNew
     }
 
     private static func number(_ connection: Connection, _ query: String) throws -> Int64 {

@@ -50,6 +50,90 @@ struct MigrationGuide {
         return model
     }
 
+    private static func stages(
+        _ firstModel: NSManagedObjectModel,
+        _ secondModel: NSManagedObjectModel,
+        _ thirdModel: NSManagedObjectModel,
+        _ description: NSPersistentStoreDescription
+    ) {
+        let second = NSManagedObjectModelReference(model: secondModel, versionChecksum: secondModel.versionChecksum)
+        let third = NSManagedObjectModelReference(model: thirdModel, versionChecksum: thirdModel.versionChecksum)
+        let split = NSCustomMigrationStage(migratingFrom: second, to: third)
+        split.label = "split names"
+        split.willMigrateHandler = { manager, _ in
+            guard let context = manager.container?.newBackgroundContext() else { return }
+            try context.performAndWait {
+                for person in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")) {
+                    let words = (person.value(forKey: "name") as? String ?? "").split(separator: " ").map(String.init)
+                    person.setValue(words.first, forKey: "first")
+                    person.setValue(words.last, forKey: "last")
+                }
+                try context.save()
+            }
+        }
+        let stages = NSStagedMigrationManager([NSLightweightMigrationStage([firstModel.versionChecksum]), split])
+        description.setOption(stages, forKey: NSPersistentStoreStagedMigrationManagerOptionKey)
+    }
+
+    private static func cleanUp(_ store: NSPersistentStore, _ coordinator: NSPersistentStoreCoordinator) throws {
+        if store.metadata[NSPersistentStoreDeferredLightweightMigrationOptionKey] as? Bool == true {
+            try coordinator.finishDeferredLightweightMigration()
+        }
+    }
+
+    private static func move(_ store: NSPersistentStore, to place: URL, _ coordinator: NSPersistentStoreCoordinator) throws
+        -> NSPersistentStore
+    {
+        let moved = try coordinator.migratePersistentStore(store, to: place, type: .sqlite)
+        return moved
+    }
+
+    private static func restore(_ url: URL, from backup: URL, _ coordinator: NSPersistentStoreCoordinator) throws {
+        try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: backup, type: .sqlite)
+    }
+
+    /// People with these attributes, all of them texts.
+    private static func people(_ names: String...) -> NSManagedObjectModel {
+        let person = NSEntityDescription()
+        person.name = "Person"
+        person.properties = names.map { name in
+            let attribute = NSAttributeDescription()
+            (attribute.name, attribute.attributeType) = (name, .stringAttributeType)
+            return attribute
+        }
+        let model = NSManagedObjectModel()
+        model.entities = [person]
+        return model
+    }
+
+    @Test("has stores that go through stages, to another place, and back")
+    @MainActor func stages() throws {
+        let folder = try TemporaryFolder()
+        let models = [Self.people("name"), Self.people("name", "first", "last"), Self.people("first", "last")]
+        let first = try Self.load(folder.store, models[0])
+        NSEntityDescription.insertNewObject(forEntityName: "Person", into: first.viewContext).setValue("Jane Austen", forKey: "name")
+        try first.viewContext.save()
+        try first.persistentStoreCoordinator.remove(first.persistentStoreCoordinator.persistentStores[0])
+        let container = NSPersistentContainer(name: "People", managedObjectModel: models[2])
+        let description = NSPersistentStoreDescription(url: folder.store)
+        Self.stages(models[0], models[1], models[2], description)
+        container.persistentStoreDescriptions = [description]
+        var failure: (any Error)?
+        container.loadPersistentStores { failure = $1 }
+        #expect(failure == nil)
+        let names = {
+            try container.viewContext.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).map {
+                $0.value(forKey: "last") as? String
+            }
+        }
+        #expect(try names() == ["Austen"])
+        let coordinator = container.persistentStoreCoordinator
+        try Self.cleanUp(coordinator.persistentStores[0], coordinator)
+        let moved = try Self.move(coordinator.persistentStores[0], to: folder.file("Moved.sqlite"), coordinator)
+        #expect(try names() == ["Austen"] && moved.url == folder.file("Moved.sqlite"))
+        try Self.restore(folder.store, from: folder.file("Moved.sqlite"), coordinator)
+    }
+
     @Test("has stores that migrate, keep values under new names, or are refused with the reason")
     @MainActor func migrates() throws {
         let folder = try TemporaryFolder()

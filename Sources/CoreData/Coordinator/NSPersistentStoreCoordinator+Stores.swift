@@ -31,7 +31,15 @@ extension NSPersistentStoreCoordinator {
     private func openAndAdd(_ type: String, _ configuration: String?, _ url: URL?, _ options: [AnyHashable: Any]?) throws
         -> NSPersistentStore
     {
-        let opening = StoreOpening(
+        let opening = opening(type, configuration, url, options)
+        try opening.prepare()
+        let store = try openMigrating(opening)
+        try add(store)
+        return store
+    }
+
+    func opening(_ type: String, _ configuration: String?, _ url: URL?, _ options: [AnyHashable: Any]?) -> StoreOpening {
+        StoreOpening(
             type: type,
             url: url,
             configurationName: configuration,
@@ -41,9 +49,6 @@ extension NSPersistentStoreCoordinator {
             requireUnused: requireUnused,
             hasMappingModel: Self.hasMappingModel
         )
-        let store = try openMigrating(opening)
-        try add(store)
-        return store
     }
 
     /// As `addPersistentStore(ofType:configurationName:at:options:)`.

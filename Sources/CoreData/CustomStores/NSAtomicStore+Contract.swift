@@ -1,5 +1,9 @@
 import Foundation
 
+extension NSAtomicStore: DatabaseBacked {
+    var backing: (any RowStore)? { mirror.withLock { $0 }?.rows }
+}
+
 extension NSAtomicStore: RowStore, ClassStore {
     package var capabilities: StoreCapabilities { [.constraints, .order, .ownReferences, .durable] }
 
@@ -60,6 +64,9 @@ extension NSAtomicStore: RowStore, ClassStore {
     }
 
     package var hasUnwrittenMetadata: Bool { hasNewMetadata }
+
+    /// The next save writes everything there.
+    package func relocate(to place: URL) throws { hooks.withLock { url = place } }
 
     /// The nodes follow the changes, then `save()` writes them; `next` runs after that, since it is what can be taken back.
     package func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt {

@@ -15,6 +15,7 @@ struct StoreClass: StoreKind {
         }
         try opening.checkModel()
         try opening.requireUnused(nil, url)
+        if let form = storeClass as? DocumentStore.Type { try DocumentMigration(form: form, opening: opening, url: url).runIfAsked() }
         let made = storeClass.init(
             StoreConstruction(
                 coordinator: coordinator,
@@ -33,10 +34,10 @@ struct StoreClass: StoreKind {
         try store.loadMetadata()
         try requireMetadata(of: store, opening)
         do {
-            try coordinator.identify(store)
+            try coordinator.identify(store, for: opening.replaced)
             try store.begin(opening.model)
         } catch {
-            store.home?.store = nil
+            store.home?.store = opening.replaced
             store.close()
             throw error
         }
@@ -108,9 +109,11 @@ protocol ClassStore: NSPersistentStore {
 
 extension NSPersistentStoreCoordinator {
     /// The store gets its number before it is added, so that it can make IDs.
-    fileprivate func identify(_ store: any RowStore) throws {
+    fileprivate func identify(_ store: any RowStore, for replaced: (any RowStore)?) throws {
         try stores.withLock { stores in
-            guard !stores.all.contains(where: { $0.identifier == store.identifier }) else { throw Self.addedAlready(store.url) }
+            guard !stores.all.contains(where: { $0 !== replaced && $0.identifier == store.identifier }) else {
+                throw Self.addedAlready(store.url)
+            }
             stores.identify(store)
         }
     }

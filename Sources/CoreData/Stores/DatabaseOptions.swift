@@ -9,6 +9,10 @@ struct DatabaseOptions: Sendable {
     let migrates: Bool
     /// Whether what that takes may be inferred from the two versions.
     let infersMapping: Bool
+    /// Whether a migration leaves what can wait.
+    let defersCleanup: Bool
+    /// What a migration notes in the metadata: a stage that goes on after it.
+    let stageMark: String?
     let timeout: TimeInterval
     let journalMode: String
     let pageSize: Int
@@ -23,6 +27,8 @@ struct DatabaseOptions: Sendable {
         tracksHistory = Self.flag(options?[NSPersistentHistoryTrackingKey])
         migrates = Self.flag(options?[NSMigratePersistentStoresAutomaticallyOption])
         infersMapping = Self.flag(options?[NSInferMappingModelAutomaticallyOption])
+        defersCleanup = Self.flag(options?[NSPersistentStoreDeferredLightweightMigrationOptionKey])
+        stageMark = options?[Self.stageKey] as? String
         timeout = Self.timeout(options)
         var pragmas = try isInMemory ? [:] : Self.pragmas(options?[NSSQLitePragmasOption])
         journalMode = pragmas.removeValue(forKey: "journal_mode") ?? (isInMemory ? "MEMORY" : "WAL")
@@ -31,6 +37,9 @@ struct DatabaseOptions: Sendable {
         pageSize = size
         self.pragmas = pragmas.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
+
+    /// The key of an unfinished stage, in options and in metadata.
+    static let stageKey = "CoreDataUnfinishedStage"
 
     /// A flag as Swift or Objective-C programs write it; false for anything else.
     static func flag(_ value: Any?) -> Bool { (value as? NSNumber)?.boolValue ?? value as? Bool ?? number(value).map { $0 != 0 } ?? false }

@@ -56,6 +56,12 @@ package protocol RowStore: NSPersistentStore {
     func emptied(options: [AnyHashable: Any]?) throws -> any RowStore
     /// Gives back the space of what was removed.
     func discardRemains()
+    /// Does one part of what a migration has left to be done; says whether there was one.
+    func finishDeferredTask() throws -> Bool
+    /// Goes on with what it has under another URL.
+    ///
+    /// - Throws: where that is something else: everything is as it was then.
+    func relocate(to place: URL) throws
 }
 
 extension NSEntityDescription {
@@ -71,6 +77,12 @@ extension RowStore {
     }
 
     package func discardRemains() {}
+
+    package func finishDeferredTask() throws -> Bool { false }
+
+    package func relocate(to place: URL) throws {
+        throw CocoaError.coreData(.coreData, "A store of type \(type) stays where it is.")
+    }
 
     package func values(_ query: DictionaryQuery) throws -> [[Any?]] {
         throw DictionaryQuery.refusal(query.rows.entity, "a store of type \(type) does not answer with dictionaries")

@@ -12,6 +12,12 @@ package protocol StoreKind: Sendable {
     func metadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any]
     /// Writes the metadata of the store at a place, which nobody need have open.
     func setMetadata(_ metadata: [String: Any], at url: URL, options: [AnyHashable: Any]?) throws
+    /// Copies a whole store that is open elsewhere, and opens the copy: `commit` takes it, while nobody can save into the other.
+    ///
+    /// - Throws: a `CocoaError`; nothing has changed then.
+    func move(_ store: any RowStore, _ opening: StoreOpening, commit: @escaping (any RowStore) -> Void) throws
+    /// Puts the contents of one store in the place of another's. `release` is called before, where there is something to copy.
+    func replace(_ destination: StoreLocator, with source: StoreLocator, releasing release: () throws -> Void) throws
     /// The class that a program has registered, if it is one.
     var registeredClass: AnyClass? { get }
 }
@@ -28,6 +34,29 @@ extension StoreKind {
     }
 }
 
+extension StoreKind {
+    package func move(_ store: any RowStore, _ opening: StoreOpening, commit: @escaping (any RowStore) -> Void) throws {
+        throw Self.cannotMove(store.type, to: opening.type)
+    }
+
+    package func replace(_ destination: StoreLocator, with source: StoreLocator, releasing release: () throws -> Void) throws {
+        throw CocoaError.coreData(.coreData, "Stores of this type cannot be replaced: copy the file while no coordinator has it.")
+    }
+
+    static func cannotMove(_ type: String, to other: String) -> CocoaError {
+        .coreData(
+            .coreData,
+            "A store of type \(type) cannot become one of type \(other): add one at the other place, and copy the objects."
+        )
+    }
+}
+
+/// A store that need not be open.
+package struct StoreLocator {
+    package let url: URL
+    package let options: [AnyHashable: Any]?
+}
+
 /// A store that is to be opened.
 package struct StoreOpening {
     package let type: String
@@ -41,6 +70,8 @@ package struct StoreOpening {
     package let requireUnused: (StoreLocation?, URL?) throws -> Void
     /// Whether there is a mapping model that leads from one model to another.
     package let hasMappingModel: @Sendable (NSManagedObjectModel, NSManagedObjectModel) -> Bool
+    /// The coordinator's store whose place the new one takes.
+    package var replaced: (any RowStore)?
 
     /// - Throws: `CocoaError` 134080 for a configuration that the model has not, or attributes that nothing can be kept of.
     package func checkModel() throws {

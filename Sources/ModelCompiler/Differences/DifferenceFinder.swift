@@ -129,9 +129,12 @@ extension DifferenceFinder {
         if old.versionHashModifier != new.versionHashModifier { difference.step(place, "has another version hash modifier") }
     }
 
-    /// Values stay as they are: no mapping that is inferred converts them.
+    /// Values stay as they are: no mapping that is inferred converts them. A wider number is the same number.
     private func requireSameForm(_ old: Model.Attribute, _ new: Model.Attribute, _ place: String, _ difference: inout ModelDifference) {
-        if old.type != new.type { difference.obstacle(place, "is \(new.type.name) and was \(old.type.name)") }
+        if old.type != new.type {
+            let change = "is \(new.type.name) and was \(old.type.name)"
+            if new.type.holds(old.type) { difference.step(place, change) } else { difference.obstacle(place, change) }
+        }
         if old.isOptional, !new.isOptional, new.defaultValue == nil { difference.obstacle(place, "becomes mandatory, and has no default") }
     }
 }

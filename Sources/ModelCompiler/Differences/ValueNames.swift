@@ -3,6 +3,14 @@ import ModelFormat
 extension Model.ValueType {
     /// The type as the model editor calls it.
     public var name: String { sourceName ?? "Undefined" }
+
+    /// Whether each value of another type is one of this, kept in the same form.
+    func holds(_ other: Self) -> Bool {
+        switch (other, self) {
+        case (.integer16, .integer32), (.integer16, .integer64), (.integer32, .integer64), (.float, .double): true
+        default: false
+        }
+    }
 }
 
 extension Model.Value {

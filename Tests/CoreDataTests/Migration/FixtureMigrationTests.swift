@@ -50,6 +50,7 @@ struct FixtureMigrationTests {
         ("samplemodel/SampleModel_V1.sqlite", "samplemodel/SampleModel"), ("samplemodel/SampleModel_V2.sqlite", "samplemodel/SampleModel"),
         ("testmodel-m2m/TestModel.sqlite", "testmodel-m2m/Sample"), ("bookmarks/Bookmarks_V1.sqlite", "bookmarks/BookmarksModel"),
         ("bookmarks/Bookmarks_V3.sqlite", "bookmarks/BookmarksModel"), ("bookmarks/Bookmarks_V4.sqlite", "bookmarks/BookmarksModel"),
+        ("moody/Moody.moody", "moody/Moody"), ("moody/Moody 2.moody", "moody/Moody"), ("moody/Moody 4.moody", "moody/Moody"),
     ]
 
     // * A store that Apple's Core Data wrote is opened with every other version.

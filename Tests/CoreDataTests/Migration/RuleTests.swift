@@ -105,6 +105,9 @@ struct RuleTests {
             $0.keeper.properties.append(other)
         },
         Rule("an attribute has another type", refusal: "Animal.age is String and was Integer 32") { $0.age.type = .string },
+        Rule("a number becomes a wider one") { $0.age.type = .integer64 },
+        Rule("a number becomes a narrower one", refusal: "Animal.age is Integer 16 and was Integer 32") { $0.age.type = .integer16 },
+        Rule("a number becomes one of another kind", refusal: "Animal.age is Double and was Integer 32") { $0.age.type = .double },
         Rule("an attribute moves up the tree") { $0.move($0.tricks, from: $0.dog, to: $0.animal) },
         Rule("an attribute moves down the tree", check: ("SELECT count(ZAGE) FROM ZANIMAL", "3")) {
             $0.move($0.age, from: $0.animal, to: $0.dog)

@@ -21,9 +21,14 @@ import Foundation
             try await stack.flush()
             exit(0)
         case "migrate":
-            _ = try await CoreDataStack.constructSQLiteStack(model: GroupModel.next(), at: url)
-            say("migrated")
+            do {
+                _ = try await CoreDataStack.constructSQLiteStack(model: GroupModel.next(), at: url)
+                say("migrated")
+            } catch let error as CocoaError {
+                say("error \(error.errorCode)")
+            }
             exit(0)
+        case "move": try move(url, CommandLine.arguments.dropFirst(3).first)
         case "scope", "scope-throwing": try saveAndEnd(CommandLine.arguments[1], url)
         default: await place(argument)
         }
@@ -92,6 +97,21 @@ import Foundation
                 if way == "scope-throwing" { throw Failure() }
             }
         } catch is Failure {}
+        exit(0)
+    }
+
+    /// Moves the store to another place.
+    private static func move(_ url: URL?, _ place: String?) throws {
+        guard let url, let place else { return }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GroupModel.make())
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
+        say("open")
+        do {
+            try coordinator.migratePersistentStore(store, to: URL(fileURLWithPath: place), type: .sqlite)
+            say("moved")
+        } catch let error as CocoaError {
+            say("error \(error.errorCode)")
+        }
         exit(0)
     }
 

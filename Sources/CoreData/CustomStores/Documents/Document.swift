@@ -11,7 +11,9 @@ struct Document {
     /// The objects of each entity, by its name.
     private(set) var objects: [String: [[String: Any]]] = [:]
 
-    init(metadata: [String: Any], lastNumbers: [String: Int64]) { (self.metadata, self.lastNumbers) = (metadata, lastNumbers) }
+    init(metadata: [String: Any], lastNumbers: [String: Int64], objects: [String: [[String: Any]]] = [:]) {
+        (self.metadata, self.lastNumbers, self.objects) = (metadata, lastNumbers, objects)
+    }
 
     /// - Throws: `CocoaError` 259 for a file of something else, or of a later version; an error of reading it.
     init(contentsOf url: URL) throws {

@@ -97,6 +97,38 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
+    /// A connection that is the caller's alone, to close.
+    func freshConnection() throws -> Connection {
+        guard let open = idle.withLock({ $0.open }) else { throw Self.closed }
+        return try open(.readOnly)
+    }
+
+    /// Ends everything: who waits for a turn to write, fails.
+    ///
+    /// - Precondition: the caller has the turn to write.
+    func retire() { closeReaders() }
+
+    /// Lets connections be those of another pool from now on, which has the same lock.
+    ///
+    /// - Precondition: nobody else has the other pool.
+    func become(_ other: ConnectionPool) {
+        let (open, opened) = other.handOver()
+        lock.write {
+            let readers = idle.withLock { idle in
+                defer { idle = Idle(readers: [], open: open) }
+                return idle.readers
+            }
+            if ownsConnections { readers.forEach { $0.close() } }
+            writer?.close()
+            writer = opened
+        }
+    }
+
+    private func handOver() -> (Open?, Connection?) {
+        defer { writer = nil }
+        return (idle.withLock { $0.open }, writer)
+    }
+
     private func closeReaders() {
         let readers = idle.withLock { idle in
             defer { idle = Idle(readers: [], open: nil) }

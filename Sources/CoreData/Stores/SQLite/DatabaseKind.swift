@@ -36,6 +36,24 @@ struct DatabaseKind: StoreKind {
         try place.setMetadata(metadata, timeout: DatabaseOptions.timeout(options))
     }
 
+    func move(_ store: any RowStore, _ opening: StoreOpening, commit: @escaping (any RowStore) -> Void) throws {
+        guard let source = (store as? any DatabaseBacked)?.backing as? SQLiteStore else { throw Self.cannotMove(store.type, to: type) }
+        let place = try StorePlace(type: type, url: opening.url)
+        try opening.requireUnused(place.identity.map(StoreLocation.database), place.database == nil ? place.url : nil)
+        try DatabaseMove(source: source, destination: place, options: opening.options, metadata: store.metadata ?? [:]).run(commit: commit)
+    }
+
+    func replace(_ destination: StoreLocator, with source: StoreLocator, releasing release: () throws -> Void) throws {
+        guard let old = try StorePlace.existing(type: type, url: source.url) else { throw Self.isMissing(source.url) }
+        let replacement = DatabaseReplacement(
+            source: old,
+            destination: try StorePlace(type: type, url: destination.url),
+            timeout: DatabaseOptions.timeout(destination.options),
+            isForced: DatabaseOptions.flag(destination.options?[NSPersistentStoreForceDestroyOption])
+        )
+        try replacement.run(releasing: release)
+    }
+
     private static func isMissing(_ url: URL) -> CocoaError {
         .coreData(.fileReadNoSuchFile, "There is no store at \(url.path).", userInfo: [NSFilePathErrorKey: url.path])
     }

@@ -17,11 +17,18 @@ struct MigrationScript {
     private(set) var steps: [Step] = []
     /// What old tables are called at this point.
     private var current: [String: String] = [:]
-    private var parkedCount = 0
+    private var parkedCount: Int
+    private let defersCleanup: Bool
+    /// Whether tables stay that nothing needs any more.
+    private(set) var leavesTables = false
 
-    init(_ transition: SchemaTransition, _ file: StoreFile) {
+    init(_ transition: SchemaTransition, _ file: StoreFile, defersCleanup: Bool = false) {
         self.transition = transition
         self.file = file
+        self.defersCleanup = defersCleanup
+        // NB: an earlier migration may have left some.
+        parkedCount =
+            file.tables.keys.filter { $0.hasPrefix(Self.parkedPrefix) }.compactMap { Int($0.dropFirst(Self.parkedPrefix.count)) }.max() ?? 0
         dropDerivations()
         park()
         create()
@@ -60,7 +67,7 @@ struct MigrationScript {
 
     private mutating func park(_ table: String) {
         parkedCount += 1
-        let name = "Z_MIGRATING_\(parkedCount)"
+        let name = "\(Self.parkedPrefix)\(parkedCount)"
         run("ALTER TABLE \(table) RENAME TO \(name)")
         current[table] = name
     }
@@ -99,16 +106,36 @@ struct MigrationScript {
 
     private mutating func dropParked() {
         for change in transition.tables where change.manner == .rebuilt {
-            if let origin = change.origin { run("DROP TABLE \(now(origin.name))") }
+            if let origin = change.origin { drop(origin.name) }
         }
-        for table in transition.droppedTables { run("DROP TABLE \(now(table.name))") }
-        for join in transition.droppedJoins { run("DROP TABLE \(now(join.name))") }
+        for table in transition.droppedTables { drop(table.name) }
+        for join in transition.droppedJoins { drop(join.name) }
         for change in transition.tables where change.isInPlace {
             if let origin = change.origin, now(origin.name) != change.table.name { rename(origin.name, to: change.table.name) }
         }
         for join in transition.joins {
             if let kept = join.kept, now(kept.name) != join.table.name { rename(kept.name, to: join.table.name) }
         }
+    }
+
+    /// NB: taking a large table out of a file touches every page of it. What hangs on it goes at once: others may need its names.
+    private mutating func drop(_ table: String) {
+        guard defersCleanup else { return run("DROP TABLE \(now(table))") }
+        leavesTables = true
+        for index in file.indexes where index.table == table { run("DROP INDEX \(quotedName(index.name))") }
+        for trigger in file.triggers where trigger.table == table && !trigger.name.hasPrefix("Z_DA_") {
+            run("DROP TRIGGER \(quotedName(trigger.name))")
+        }
+    }
+
+    private static let parkedPrefix = "Z_MIGRATING_"
+
+    /// The tables that a migration has left.
+    static func parkedTables(_ connection: Connection) throws -> [String] {
+        let names = try connection.rows(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB '\(parkedPrefix)[0-9]*' ORDER BY name"
+        )
+        return names.compactMap { if case .text(let name) = $0[0], Int(name.dropFirst(parkedPrefix.count)) != nil { name } else { nil } }
     }
 
     private mutating func rename(_ table: String, to name: String) {

@@ -17,9 +17,9 @@ struct SourceModelSearch {
     let url: URL
 
     /// - Throws: `CocoaError` 134130 that lists the hashes and the places.
-    func find(in connection: Connection) throws -> Found {
+    func find(in connection: Connection? = nil) throws -> Found {
         // A copy that cannot be read is as good as none: the model may be elsewhere.
-        let copy = (try? ModelCache.read(from: connection)).flatMap { $0 }.flatMap { try? NSManagedObjectModel($0) }
+        let copy = connection.flatMap { try? ModelCache.read(from: $0) }.flatMap { $0 }.flatMap { try? NSManagedObjectModel($0) }
         if let found = copy.flatMap(fitting) { return found }
         let registered = NSManagedObjectModel.allRegistered
         if let found = registered.lazy.compactMap(fitting).first { return found }

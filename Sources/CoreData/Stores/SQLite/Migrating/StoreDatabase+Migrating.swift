@@ -27,7 +27,7 @@ extension StoreDatabase {
                 let source = try known ?? search.find(in: connection)
                 if known == nil, hasMappingModel(source.model, model) { throw MappingModelWanted(source: source) }
                 guard options.infersMapping else { throw missingMapping(nil) }
-                try StoreMigration(connection, place, from: source, to: model, configuration: configuration)
+                try StoreMigration(connection, place, from: source, to: model, configuration: configuration, options)
                     .run(metadata, configuration: configuration, progress: progress)
             }
             Logger(label: "CoreData").notice("The store at \(place.url.path) was migrated.")
@@ -42,7 +42,7 @@ extension StoreDatabase {
 
     /// Whether the store is of another version, and this is to be told from one that is none.
     func versionDiffers(_ connection: Connection, _ model: NSManagedObjectModel, _ configuration: String?) throws -> Bool {
-        guard place.database == nil, !options.ignoresVersions, let metadata = try StoreMetadata.read(from: connection) else { return false }
+        guard !options.ignoresVersions, let metadata = try StoreMetadata.read(from: connection) else { return false }
         return !model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata.dictionary)
     }
 

@@ -7,6 +7,7 @@ struct StoreMigration {
     let script: MigrationScript
     private let connection: Connection
     private let place: StorePlace
+    private let stageMark: String?
 
     /// Looks at what there is; nothing is written.
     ///
@@ -16,7 +17,8 @@ struct StoreMigration {
         _ place: StorePlace,
         from source: SourceModelSearch.Found,
         to model: NSManagedObjectModel,
-        configuration: String?
+        configuration: String?,
+        _ options: DatabaseOptions? = nil
     ) throws {
         let models = ModelTransition(from: source.model, to: model)
         try models.requireInferable()
@@ -24,8 +26,8 @@ struct StoreMigration {
         let new = SQLSchema(model: model, configuration: configuration)
         let file = try StoreFile(connection)
         transition = SchemaTransition(models, from: old, to: new, mustBeRebuilt: file.constrainedTables)
-        script = MigrationScript(transition, file)
-        (self.connection, self.place) = (connection, place)
+        script = MigrationScript(transition, file, defersCleanup: options?.defersCleanup ?? false)
+        (self.connection, self.place, stageMark) = (connection, place, options?.stageMark)
     }
 
     /// Runs all of it: afterwards the file is one of the new version.
@@ -40,6 +42,8 @@ struct StoreMigration {
         let model = transition.models.destination
         var metadata = metadata
         metadata.stamp(model: model, configuration: configuration)
+        if let stageMark { metadata.values[DatabaseOptions.stageKey] = stageMark }
+        if script.leavesTables { metadata.values[NSPersistentStoreDeferredLightweightMigrationOptionKey] = true }
         try metadata.write(to: connection)
         try connection.execute("CREATE TABLE IF NOT EXISTS Z_MODELCACHE (Z_CONTENT BLOB)")
         try ModelCache.write(model, to: connection)
@@ -52,17 +56,7 @@ struct StoreMigration {
         // Statements that change tables are run once: keeping them prepared would be of no use.
         case .run(let sql, let values): if values.isEmpty { try connection.execute(sql) } else { try connection.run(sql, values) }
         case .refuse(let query, let error): if try !connection.rows(query).isEmpty { throw error }
-        case .embed(let table, let column): try embed(table, column)
-        }
-    }
-
-    /// Takes the data that are in files of their own into the rows: their column is no longer one that may do that.
-    private func embed(_ table: String, _ column: String) throws {
-        for row in try connection.rows("SELECT Z_PK, \(column) FROM \(table) WHERE substr(\(column), 1, 1) = x'02'") {
-            guard case .integer(let key) = row[0], case .blob(let cell) = row[1] else { continue }
-            var data = Data()
-            try cell.withUnsafeBytes { try MarkedData.content(of: $0, in: place.supportFolder) { data = Data($0) } }
-            try connection.run("UPDATE \(table) SET \(column) = ?1 WHERE Z_PK = ?2", [.blob([1] + data), .integer(key)])
+        case .embed(let table, let column): try connection.embed(table, column, from: place.supportFolder)
         }
     }
 

@@ -1,0 +1,87 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreData
+
+@Suite("A document of an older version")
+struct DocumentMigrationTests {
+    /// A zoo of its own: what is registered here has other hashes than what the stores of other tests are looked for by.
+    private static func zoo(_ change: (Zoo) -> Void = { _ in }) -> Zoo {
+        let zoo = Zoo()
+        for entity in zoo.model.entities { entity.versionHashModifier = "document" }
+        change(zoo)
+        return zoo
+    }
+
+    private static func open(_ model: NSManagedObjectModel, _ type: String, _ url: URL, _ options: [AnyHashable: Any]? = nil) throws
+        -> NSManagedObjectContext
+    {
+        let stack = Stack(model)
+        try stack.coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url, options: options)
+        return stack.newContext()
+    }
+
+    private static func names(_ entity: String, _ key: String, in context: NSManagedObjectContext) throws -> [String?] {
+        try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).map { $0.value(forKey: key) as? String }
+    }
+
+    /// The next version renames keepers, and lets a cat be no animal.
+    private static func next() -> NSManagedObjectModel {
+        zoo {
+            ($0.keeper.name, $0.keeper.renamingIdentifier) = ("Warden", "Keeper")
+            $0.animal.subentities = [$0.dog]
+            $0.cat.properties = [attribute("name")]
+        }.model
+    }
+
+    // * A keeper with a dog, and a cat, are in a document that is opened with the next version.
+    // => The objects are there under their new names, with their relationships and identifiers; the file is of the new version.
+    @Test("becomes one of this version, object by object", arguments: [NSBinaryStoreType, NSXMLStoreType])
+    func migrates(type: String) throws {
+        NSManagedObjectModel.register("Zoo of DocumentMigrationTests") { Self.zoo().model }
+        let folder = try TemporaryFolder()
+        let url = folder.file("Zoo.document")
+        let context = try Self.open(Self.zoo().model, type, url)
+        let new = { NSEntityDescription.insertNewObject(forEntityName: $0, into: context) }
+        let (keeper, dog, cat) = (new("Keeper"), new("Dog"), new("Cat"))
+        keeper.setValue("7", forKey: "badge")
+        dog.setValue("Rex", forKey: "name")
+        cat.setValue("Tom", forKey: "name")
+        dog.setValue(keeper, forKey: "keeper")
+        try context.save()
+        let uri = keeper.objectID.uriRepresentation()
+        let before = try Data(contentsOf: url)
+        cocoaError(134100) { try Self.open(Self.next(), type, url) }
+        cocoaError(134100) {
+            try Self.open(Self.next(), type, url, migrating.merging([NSReadOnlyPersistentStoreOption: true]) { $1 })
+        }
+        let refused = cocoaError(134140) { try Self.open(Self.zoo { $0.age.type = .string }.model, type, url, migrating) }
+        #expect(refused?.localizedDescription.contains(url.path) == true)
+        #expect(try Data(contentsOf: url) == before)
+        let other = try Self.open(Self.next(), type, url, migrating)
+        #expect(try Self.names("Warden", "badge", in: other) == ["7"])
+        #expect(try Self.names("Cat", "name", in: other) == ["Tom"])
+        let found = try #require(try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Dog")).first)
+        let warden = try #require(found.value(forKey: "keeper") as? NSManagedObject)
+        #expect(found.value(forKey: "name") as? String == "Rex" && warden.value(forKey: "badge") as? String == "7")
+        let now = warden.objectID.uriRepresentation()
+        #expect(now.host == uri.host && now.lastPathComponent == uri.lastPathComponent)
+        NSEntityDescription.insertNewObject(forEntityName: "Cat", into: other)
+        try other.save()
+        #expect(try Self.open(Self.next(), type, url).count(for: NSFetchRequest<NSManagedObject>(entityName: "Cat")) == 2)
+    }
+
+    @Test("is refused with 134130 where the program has not that version any more")
+    func missing() throws {
+        let folder = try TemporaryFolder()
+        let model = { (name: String) in
+            let model = NSManagedObjectModel()
+            model.entities = [NSEntityDescription("Forgotten", attribute(name))]
+            return model
+        }
+        _ = try Self.open(model("a"), NSXMLStoreType, folder.file("a.xml"))
+        let error = cocoaError(134130) { try Self.open(model("b"), NSXMLStoreType, folder.file("a.xml"), migrating) }
+        #expect(error?.localizedDescription.contains("Forgotten") == true)
+    }
+}
