@@ -27,7 +27,7 @@ struct CoreDataModelPlugin: BuildToolPlugin {
             + target.models.flatMap { ["--model", $0.path] } + target.excluded.flatMap { ["--excluded", $0.path] }
             + target.own.flatMap { ["--own", $0.path] }
         let made =
-            target.models.map { "\($0.plainName)+CoreDataModel.swift" } + target.excluded.map { "\($0.plainName)+Adopted.swift" }
+            target.models.map { "\($0.plainName)+CoreDataModel.swift" } + target.excluded.map(\.nameOfCopy)
             + ["\(module.moduleName)+CoreDataNames.swift"]
         let names = target.models.map { "data model \($0.plainName)" } + target.excluded.map(\.lastPathComponent)
         return .buildCommand(
@@ -64,4 +64,6 @@ struct CoreDataModelPlugin: BuildToolPlugin {
 
 extension URL {
     var plainName: String { deletingPathExtension().lastPathComponent }
+    /// As the tool calls it.
+    var nameOfCopy: String { lastPathComponent == "main.swift" ? "main.swift" : "\(plainName)+Adopted.swift" }
 }

@@ -13,6 +13,26 @@ enum MacPrograms {
             Left: 0 to do, 0 lists
 
             """
-        )
+        ),
+        (
+            "Recipes",
+            """
+            saved: [8] inserted: ["0.0", "1.0"]
+            sections: ["A: 1", "S: 1"]
+            Apple cake
+            Apple cake
+            Apple cake
+            Apple cake, Soup
+            Apple cake
+            Apple cake
+            Soup
+            61 ["Wash", "Peel", "Bake"] 0.5 ["a", "b"]
+            1
+            true
+            A recipe without steps is not that good
+            left: 2 entries, 1 step
+
+            """
+        ),
     ]
 }

@@ -53,6 +53,10 @@ struct SourceAdoptionTests {
         "are refused with line, column and a cure where there is no one right answer",
         arguments: [
             ("import UIKit", "1:8: error: Linux has no UIKit: put the import"),
+            (
+                "class A { func validateAge(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {} }",
+                "1:37: error: Linux has no such pointer: rules for one key go into an override of validateValue(_:forKey:)"
+            ),
             ("@objc protocol P { @objc optional func f() }", "1:26: error: Only Objective-C has optional requirements"),
             ("extension Todo { convenience init(context: NSManagedObjectContext) {} }", "1:18: error: init(context:) is required on Linux"),
             ("let a = #selector(Todo.changed(_:with:))", "1:9: error: Nothing on Linux sends the selector `changed:with:`"),
@@ -80,6 +84,40 @@ struct SourceAdoptionTests {
             let paths = [#keyPath(Todo.fullTitle), #keyPath(Fast.speed), #keyPath(Fast.title), #keyPath(Other.anything), #keyPath(Todo.objectID)]
             """
         #expect(AdoptedSources(of: [SourceFile(path: "A.swift", text: source)] + files, models: [model]).messages.isEmpty)
+    }
+
+    // * Classes of managed objects and others have properties with @objc: computed, stored, private, beside a look-up of their own.
+    // => Key-value coding finds those that are computed, in classes that do not look up themselves.
+    @Test("answer key-value coding for computed properties with @objc")
+    func lookups() {
+        let source = """
+            class Base: NSManagedObject {
+                @objc dynamic var initial: String { "a" }
+                @objc var stored = 1
+                @objc var observed: Int = 2 { didSet {} }
+                @objc private var hidden: Int { 3 }
+                @objc class var shared: Int { 4 }
+                @objc func method() {}
+            }
+            class Fast: Base { @objc var `class`: String? { get { nil } set {} } }
+            class Own: Base {
+                @objc var other: Int { 5 }
+                override func value(forUndefinedKey key: String) -> Any? { nil }
+            }
+            class View: NSObject { @objc var size: Int { 6 } }
+            extension List { @objc var count: Int { 7 } }
+            @objc
+            """
+        let result = AdoptedSources(of: [SourceFile(path: "A.swift", text: source)], models: [model])
+        func lookup(_ cases: String) -> String {
+            "public override func value(forUndefinedKey key: String) -> Any? { switch key { \(cases); "
+                + "default: return super.value(forUndefinedKey: key) } }"
+        }
+        let text = result.copies[0].text
+        #expect(text.components(separatedBy: "switch key").count == 3)
+        #expect(text.contains("class Base: NSManagedObject { \(lookup("case \"initial\": return self.initial as Any?"));"), "\(text)")
+        #expect(text.contains("class Fast: Base { \(lookup("case \"class\": return self.`class` as Any?"));"), "\(text)")
+        #expect(result.overrides == ["List": [lookup("case \"count\": return self.count as Any?")]])
     }
 
     @Test("give one warning, which says what to exclude, where they are compiled as they are")

@@ -16,6 +16,35 @@ struct TargetBuildTests {
         try expect([], silence: ["odd"], userInfo: "<userInfo><entry key=\"CoreDataWarnings\" value=\"NO\"/></userInfo>")
     }
 
+    // * Two files, one in a folder, say what Linux cannot compile.
+    // => The error has the line for the manifest with both.
+    @Test("says in one line what to exclude")
+    func exclusions() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("@objc class A {}", to: "Model/A.swift")
+        try folder.write("let a = #keyPath(A.b)", to: "main.swift")
+        var build = TargetBuild()
+        (build.module, build.folder, build.output) = ("M", folder.url.path, folder.path("out"))
+        build.own = [folder.path("Model/A.swift"), folder.path("main.swift")]
+        let told = build.run().map(\.description)
+        #expect(told.count == 3 && told[2].hasSuffix("exclude: [\"Model/A.swift\", \"main.swift\"]"), "\(told)")
+    }
+
+    // * main.swift is excluded.
+    // => Its copy has the one name under which statements may stand at the top level, and sees Foundation's names that are ours.
+    @Test("makes a copy of main.swift that may have statements")
+    func main() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("print(#keyPath(A.b))", to: "main.swift")
+        var build = TargetBuild()
+        (build.module, build.folder, build.output) = ("M", folder.url.path, folder.path("out"))
+        build.excluded = [folder.path("main.swift")]
+        #expect(build.run().isEmpty)
+        #expect(try String(contentsOf: folder.url.appendingPathComponent("out/main.swift"), encoding: .utf8).hasPrefix("print(\"b\""))
+        let names = try String(contentsOf: folder.url.appendingPathComponent("out/M+CoreDataNames.swift"), encoding: .utf8)
+        #expect(names.contains("public typealias ValueTransformer = CoreData.ValueTransformer"))
+    }
+
     private func expect(_ beginnings: [String], silence: [String] = [], userInfo: String = "") throws {
         let folder = try TemporaryFolder()
         let lines = [

@@ -28,7 +28,7 @@ struct DumpCommand: ParsableCommand {
     func run() throws {
         let inspector = try source.inspector()
         let model = try wanted.model(of: inspector)
-        for name in only where model.entitiesByName[name] == nil { throw Failure("The model has no entity \(name).") }
+        for name in only { try model.expectEntity(name) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var output = Output()

@@ -59,7 +59,7 @@ struct EntityNames {
     }
 
     /// The nearest name, or all where none is near.
-    private static func hint(_ name: String, _ names: [String], all: String) -> String {
+    fileprivate static func hint(_ name: String, _ names: [String], all: String) -> String {
         if let near = nearest(to: name, among: names.sorted()) { return " Is \(near) meant?" }
         return names.isEmpty ? "" : " \(all) \(names.sorted().prefix(30).joined(separator: ", "))."
     }
@@ -88,5 +88,13 @@ struct EntityNames {
 
     private static func end(of mark: String, _ text: Substring) -> Substring.Index {
         text.firstRange(of: mark)?.upperBound ?? text.endIndex
+    }
+}
+
+extension NSManagedObjectModel {
+    /// - Throws: that there is no such entity, and which name is near.
+    func expectEntity(_ name: String) throws {
+        guard entitiesByName[name] == nil else { return }
+        throw Failure("The model has no entity \(name)." + EntityNames.hint(name, Array(entitiesByName.keys), all: "Its entities are"))
     }
 }

@@ -22,7 +22,7 @@ struct ExplainCommand: ParsableCommand {
 
     func run() throws {
         let model = try wanted.model(of: source.inspector())
-        guard model.entitiesByName[entity] != nil else { throw Failure("The model has no entity \(entity).") }
+        try model.expectEntity(entity)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType,

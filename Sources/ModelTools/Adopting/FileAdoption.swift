@@ -9,6 +9,8 @@ struct FileAdoption {
     var managed: [(declaration: ManagedDeclaration, end: Int)] = []
     /// Declarations that belong in the bodies of classes, by class.
     var overrides: [(className: String, declaration: String)] = []
+    /// Computed properties that Objective-C would find by name, with their classes.
+    var computed: [(className: String, name: String)] = []
     var needsCoreData = false
 
     init(_ file: SourceFile, _ structure: SourceStructure, _ symbols: TargetSymbols) {
@@ -38,6 +40,7 @@ struct FileAdoption {
         case "Foundation": return readQualifiedName(at: index)
         case "optional": return readOptional(at: index)
         case "import": return readImport(at: index)
+        case "AutoreleasingUnsafeMutablePointer": return readPointer(at: index)
         default: return index + 1
         }
     }
@@ -51,9 +54,16 @@ struct FileAdoption {
             edits.insert(" \(body)", at: end)
         }
         let keys = accessors.keys.isEmpty ? [] : ["private enum ManagedKeys {"] + accessors.keys.map { "    " + $0 } + ["}", ""]
-        return
-            (["#sourceLocation(file: \(SwiftNames.literal(file.path)), line: 1)", edits.applied(to: source.bytes)]
-            + ["#sourceLocation()", ""] + imports + keys + registrations).joined(separator: "\n")
+        return (located(edits.applied(to: source.bytes)) + imports + keys + registrations).joined(separator: "\n")
+    }
+
+    /// The text with the place that it is from.
+    ///
+    /// NB: two files of one name in a module, of which one is only named, are a warning. The copy of `main.swift` must have that name, so that
+    /// only its lines are those of the original.
+    private func located(_ text: String) -> [String] {
+        if file.path.split(separator: "/").last == "main.swift" { return [text, ""] }
+        return ["#sourceLocation(file: \(SwiftNames.literal(file.path)), line: 1)", text, "#sourceLocation()", ""]
     }
 
     private var imports: [String] {
@@ -89,6 +99,7 @@ extension FileAdoption {
         case "objc":
             let end = selectorEnd(behind: name)
             edits.blank(start..<source.tokens[end].range.upperBound)
+            readComputed(behind: end)
             return end + 1
         case "objcMembers": edits.blank(start..<source.tokens[name].range.upperBound)
         case "NSManaged":
@@ -139,6 +150,14 @@ extension FileAdoption {
         "ValueTransformer", "UndoManager", "NSExpression", "NSComparisonPredicate", "NSCompoundPredicate", "NSPredicate", "Selector",
         "NSSortDescriptor", "NSSecureUnarchiveFromDataTransformer", "NSValueTransformerName",
     ]
+
+    private mutating func readPointer(at index: Int) -> Int {
+        complain(
+            source.tokens[index].place,
+            "Linux has no such pointer: rules for one key go into an override of validateValue(_:forKey:), where the value is an inout Any?"
+        )
+        return index + 1
+    }
 
     private mutating func readOptional(at index: Int) -> Int {
         guard let type = structure.typeOfToken[index], structure.isMember[index], source[structure.types[type].keyword] == "protocol",

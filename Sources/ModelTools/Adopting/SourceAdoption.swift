@@ -24,7 +24,7 @@ public struct AdoptedSources: Sendable, Equatable {
         let symbols = TargetSymbols(excluded: structures, own: own.map { ($0.path, SourceStructure($0.text)) }, models: models)
         var files = zip(excluded, structures).map { FileAdoption($0, $1, symbols) }
         var generated: [String: [String]] = [:]
-        for (className, declaration) in files.flatMap(\.overrides) {
+        for (className, declaration) in files.flatMap(\.overrides) + symbols.lookups(of: files.flatMap(\.computed)) {
             if let home = symbols.classes[className] {
                 files[home.file].addMember(declaration, to: home.type)
             } else {
@@ -56,7 +56,7 @@ public func exclusionWarning(for file: SourceFile, folder: String, target: Strin
         structure.blocks.isActive[index] && words[structure.source[index]]?.contains(structure.source[index + 1]) == true
     }
     guard let found else { return nil }
-    let path = file.path.hasPrefix(folder + "/") ? String(file.path.dropFirst(folder.count + 1)) : file.path
+    let path = relativePath(of: file.path, in: folder)
     return SourceMessage(
         .warning,
         file.path,
@@ -64,4 +64,8 @@ public func exclusionWarning(for file: SourceFile, folder: String, target: Strin
         "Linux cannot compile \(structure.source[found])\(structure.source[found + 1]): exclude the file, and the plugin compiles a copy that it "
             + "can. In Package.swift, target \(target): exclude: [\(SwiftNames.literal(path))]"
     )
+}
+
+func relativePath(of path: String, in folder: String) -> String {
+    path.hasPrefix(folder + "/") ? String(path.dropFirst(folder.count + 1)) : path
 }

@@ -13,6 +13,8 @@ struct TargetSymbols {
     private var superclasses: [String: [String]] = [:]
     /// What `@objc(Name)` calls a class, which is what models call it.
     private var objectiveCNames: [String: String] = [:]
+    /// The classes that look keys up by themselves.
+    private var lookingUp: Set<String> = []
     /// The raw types of enumerations.
     private(set) var enumerations: [String: String] = [:]
     private let families: [(model: Model, family: EntityFamily)]
@@ -38,10 +40,29 @@ struct TargetSymbols {
             if let name = type.objectiveCName { objectiveCNames[type.name] = name }
             if structure.source[type.keyword] == "enum", let rawType = type.inherited.first { enumerations[type.name] = rawType }
         }
-        for (index, token) in structure.source.tokens.enumerated() where ["var", "let"].contains(token.text) && structure.isMember[index] {
+        for (index, token) in structure.source.tokens.enumerated() where structure.isMember[index] {
             guard let type = structure.typeOfToken[index] else { continue }
-            members[structure.types[type].name, default: []].insert(structure.source[index + 1].unquoted)
+            let name = structure.types[type].name
+            if ["var", "let"].contains(token.text) { members[name, default: []].insert(structure.source[index + 1].unquoted) }
+            if token.text == "forUndefinedKey", structure.source[index - 2] == "value" { lookingUp.insert(name) }
         }
+    }
+
+    /// Whether a class that can be added to is one of managed objects, and leaves it to others to look keys up.
+    func knowsManagedObject(_ className: String) -> Bool {
+        guard classes[className] != nil || generatedClasses.contains(className), !lookingUp.contains(className) else { return false }
+        return lineage(of: className).contains { $0 == "NSManagedObject" || generatedClasses.contains($0) }
+    }
+
+    /// The class and what it inherits from, as far as the target's sources say.
+    private func lineage(of className: String) -> [String] {
+        var (waiting, seen): ([String], [String]) = ([className], [])
+        while let name = waiting.popLast() {
+            guard !seen.contains(name) else { continue }
+            seen.append(name)
+            waiting += superclasses[name] ?? []
+        }
+        return seen
     }
 }
 
@@ -82,12 +103,6 @@ extension TargetSymbols {
     }
 
     private func declares(_ key: String, _ className: String) -> Bool {
-        var (waiting, seen): ([String], Set<String>) = ([className], [])
-        while let name = waiting.popLast() {
-            guard seen.insert(name).inserted else { continue }
-            if members[name]?.contains(key) == true { return true }
-            waiting += superclasses[name] ?? []
-        }
-        return false
+        lineage(of: className).contains { members[$0]?.contains(key) == true }
     }
 }

@@ -51,7 +51,9 @@ public func writeIfNew(_ data: Data, to url: URL) throws {
     try data.write(to: url, options: .atomic)
 }
 
-/// NB: the compiler tells files of a module apart by their names alone, and a copy names its original.
+/// NB: the compiler tells files of a module apart by their names alone, and a copy names its original. Only `main.swift` may have statements
+/// at the top level.
 public func nameOfCopy(of path: String) -> String {
-    URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent + "+Adopted.swift"
+    let file = URL(fileURLWithPath: path)
+    return file.lastPathComponent == "main.swift" ? "main.swift" : file.deletingPathExtension().lastPathComponent + "+Adopted.swift"
 }

@@ -49,7 +49,10 @@ public struct TargetBuild {
     private func warnings(about files: [SourceFile]) -> [SourceMessage] {
         let found = files.compactMap { exclusionWarning(for: $0, folder: folder, target: module) }
         guard !found.isEmpty else { return [] }
-        let text = "\(found.count) of the files of target \(module) must be excluded to be compiled on Linux: the warnings above say which"
+        let paths = found.map { SwiftNames.literal(relativePath(of: $0.file, in: folder)) }.joined(separator: ", ")
+        let text =
+            "\(found.count) of the files of target \(module) must be excluded to be compiled on Linux, or the folders that they are in. "
+            + "In Package.swift: exclude: [\(paths)]"
         return found + [SourceMessage(.error, folder, nil, text)]
     }
 }
@@ -112,10 +115,14 @@ extension TargetBuild {
         }
     }
 
-    /// NB: names that Foundation has too are ambiguous in a file that imports both; one in the file's own module goes before both.
+    /// NB: names that Foundation has too are ambiguous in a file that imports both; one in the file's own module goes before both. Others are
+    /// Foundation's on a Mac, where files that use them do not import CoreData.
     private func names(_ options: TargetOptions) -> GeneratedFile {
         let access = options.isPublic ? "public " : ""
-        let lines = ["NSComparisonPredicate", "NSExpression"].map { "\(access)typealias \($0) = CoreData.\($0)" }
+        let names = [
+            "NSComparisonPredicate", "NSExpression", "NSSecureUnarchiveFromDataTransformer", "NSValueTransformerName", "ValueTransformer",
+        ]
+        let lines = names.map { "\(access)typealias \($0) = CoreData.\($0)" }
         return GeneratedFile(name: Self.fileOfNames(module), text: sourceText(declarations: lines))
     }
 

@@ -41,6 +41,14 @@ open class NSExpression: NSObject, NSCopying {
         self.init(keyPath.isEmpty || keyPath.uppercased() == "SELF" ? .evaluatedObject : .keyPath(operand: nil, keyPath))
     }
 
+    @available(
+        *,
+        unavailable,
+        message:
+            "A Swift key path has no name on Linux: NSExpression(forKeyPath: \"estimate\"), or Todo.Keys.estimate.name of a generated class."
+    )
+    public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) { fatalError("unavailable") }
+
     /// One of the predefined functions, named as Apple names them (`sum:`, `add:to:`, `now`).
     ///
     /// Arguments that are not expressions are taken as constants. A name nobody knows is found out when the expression is evaluated.

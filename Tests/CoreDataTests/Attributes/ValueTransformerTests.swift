@@ -44,6 +44,21 @@ struct ValueTransformerTests {
         #expect(errorCode { try other.save() } == NSManagedObjectValidationError)
     }
 
+    // * A model names Foundation's transformer by its class, as on a Mac, and another one that nobody knows.
+    // => The first is found; the error about the second is one sentence.
+    @Test("is found by the name of its class, too")
+    func byClass() throws {
+        let stage = try stage("NSSecureUnarchiveFromDataTransformer")
+        Gadget(context: stage.context).setValue(["a"] as NSArray, forKey: "shape")
+        try stage.context.save()
+        #expect(try stage.separateContext().only(Gadget.self, "Gadget").value(forKey: "shape") as? [String] == ["a"])
+
+        let unknown = try self.stage("test.unknown")
+        Gadget(context: unknown.context).setValue(["a"] as NSArray, forKey: "shape")
+        let error = #expect(throws: CocoaError.self) { try unknown.context.save() }
+        #expect(error?.localizedDescription.hasSuffix("setValueTransformer(_:forName:) first.") == true, "\(error as Any)")
+    }
+
     @Test("that reads archives securely takes the classes that it allows, and no others")
     func secure() throws {
         ShapesTransformer.register()

@@ -47,6 +47,18 @@ struct LiteralTests {
         }
     }
 
+    @Test("casts values to CVarArg for predicates and texts")
+    func arguments() {
+        let (id, date) = (UUID(), Date(timeIntervalSinceReferenceDate: 0))
+        let arguments: [any CVarArg] = [id as CVarArg, date as CVarArg, [1, 2], Set(["a"]), Decimal(1), URL(fileURLWithPath: "/"), 5, "b"]
+        let format = "id == %@ AND date == %@ AND number IN %@ AND text IN %@"
+        let predicate = NSPredicate(format: format, id as CVarArg, date as CVarArg, [1, 2] as CVarArg, Set(["a"]) as CVarArg)
+        #expect(predicate.evaluate(with: ["id": id, "date": date, "number": 2, "text": "a"] as [String: Any]))
+        #expect(!predicate.evaluate(with: ["id": UUID(), "date": date, "number": 2, "text": "a"] as [String: Any]))
+        #expect(NSPredicate(format: format, argumentArray: Array(arguments.prefix(4))).printedFormat == predicate.printedFormat)
+        #expect(String(format: "%@ %@ %d %@", arguments: [arguments[0], arguments[2], arguments[6], arguments[7]]) == "\(id) [1, 2] 5 b")
+    }
+
     @Test("sets a relationship to a list in brackets, and adds one", arguments: StoreKind.allCases)
     func relationshipLiterals(kind: StoreKind) throws {
         let cards = try Cards(kind)

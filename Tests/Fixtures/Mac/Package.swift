@@ -19,11 +19,18 @@ let package = Package(
     dependencies: packages,
     targets: [
         .executableTarget(
+            name: "Recipes",
+            dependencies: coreData,
+            exclude: adopted,
+            swiftSettings: [.swiftLanguageMode(.v5)],
+            plugins: modelPlugin
+        ),
+        .executableTarget(
             name: "Todos",
             dependencies: coreData,
             exclude: adopted,
             swiftSettings: [.swiftLanguageMode(.v5)],
             plugins: modelPlugin
-        )
+        ),
     ]
 )

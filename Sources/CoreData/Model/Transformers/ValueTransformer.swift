@@ -32,10 +32,12 @@ open class ValueTransformer: NSObject {
     /// The names under which transformers are known.
     public class func valueTransformerNames() -> [NSValueTransformerName] { registered.withLock { Array($0.keys) } }
 
-    /// The transformer of a name; for the name of a subclass (`Module.Class`), one that is made now and kept.
+    /// The transformer of a name; for the name of a subclass (`Module.Class`, or one of ours), one that is made now and kept.
     static func named(_ name: NSValueTransformerName) -> ValueTransformer? {
         if let known = registered.withLock({ $0[name]?.transformer }) { return known }
-        let found: AnyClass? = NSClassFromString(name.rawValue) ?? NSManagedObjectModel.registeredClass(named: name.rawValue)
+        let found: AnyClass? =
+            NSClassFromString(name.rawValue) ?? NSManagedObjectModel.registeredClass(named: name.rawValue)
+            ?? NSClassFromString("CoreData.\(name.rawValue)")
         guard let made = (found as? ValueTransformer.Type)?.init() else { return nil }
         setValueTransformer(made, forName: name)
         return made

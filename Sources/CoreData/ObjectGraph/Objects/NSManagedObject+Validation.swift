@@ -285,6 +285,6 @@ extension NSManagedObject {
         var info: [String: Any] = [NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: key]
         info[NSValidationValueErrorKey] = value
         info[NSValidationPredicateErrorKey] = predicate
-        return .coreData(code, "\(scope.entity.name ?? "?").\(key) \(what).", userInfo: info)
+        return .coreData(code, "\(scope.entity.name ?? "?").\(key) \(what)\(what.hasSuffix(".") ? "" : ".")", userInfo: info)
     }
 }

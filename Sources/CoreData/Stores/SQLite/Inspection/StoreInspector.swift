@@ -16,8 +16,12 @@ package final class StoreInspector {
     /// - Parameter isAlone: whether others may be kept out while this looks, where nobody else has the file open now.
     /// - Throws: a `CocoaError` where there is no file, no database, or no store in it.
     package init(url: URL, isAlone: Bool = true) throws {
-        guard FileManager.default.fileExists(atPath: url.path) else {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
             throw CocoaError.coreData(.fileReadNoSuchFile, "There is no store at \(url.path).", userInfo: [NSFilePathErrorKey: url.path])
+        }
+        if isFolder.boolValue {
+            throw CocoaError.coreData(.fileReadUnknown, "\(url.path) is a folder, not a store.", userInfo: [NSFilePathErrorKey: url.path])
         }
         let place = StorePlace.file(url)
         try place.refuseFragment()
