@@ -10,6 +10,8 @@ struct DatabaseOptions: Sendable {
     /// Whether what that takes may be inferred from the two versions.
     let infersMapping: Bool
     let timeout: TimeInterval
+    /// How many seconds a statement may take before there is a line in the log; nil for no such line.
+    let slowStatementThreshold: TimeInterval?
     let journalMode: String
     let pageSize: Int
     /// All other pragmas, by name.
@@ -24,6 +26,7 @@ struct DatabaseOptions: Sendable {
         migrates = Self.flag(options?[NSMigratePersistentStoresAutomaticallyOption])
         infersMapping = Self.flag(options?[NSInferMappingModelAutomaticallyOption])
         timeout = Self.timeout(options)
+        slowStatementThreshold = Self.number(options?[CoreDataSlowStatementThresholdOption]).flatMap { $0 >= 0 ? $0 : nil }
         var pragmas = try isInMemory ? [:] : Self.pragmas(options?[NSSQLitePragmasOption])
         journalMode = pragmas.removeValue(forKey: "journal_mode") ?? (isInMemory ? "MEMORY" : "WAL")
         let size = pragmas.removeValue(forKey: "page_size") ?? "4096"

@@ -51,7 +51,7 @@ extension Evaluator {
         case .keyPath(nil, _): try reader.value(of: expression.keys, in: object)
         case .keyPath: try reader.value(of: expression.keys, in: operands[0])
         case .function(let name, _): try PredefinedFunctions.call(name, operands)
-        case .call(_, let name, let arguments): try call(name, on: operands[0], arguments)
+        case .call(_, let name, _): try call(name, on: operands[0], Array(operands.dropFirst()))
         case .index(_, let index): try element(index, of: operands[0], at: operands.count > 1 ? operands[1] : nil)
         case .aggregate: operands
         case .set(let operation, _, _): operation.apply(Value(operands[0]), Value(operands[1]))
@@ -68,12 +68,10 @@ extension Evaluator {
         return flattened(value)
     }
 
-    /// There is no way to send a selector here; one without arguments is read as a key.
-    private func call(_ name: String, on target: Any?, _ arguments: [NSExpression]) throws -> Any? {
-        guard arguments.isEmpty, !name.contains(":") else {
-            throw PredicateEvaluationError.unsupported("FUNCTION cannot call \"\(name)\": selectors with arguments do not exist here")
-        }
-        return try reader.value(of: [name], in: target)
+    /// There is no way to send a selector here: values answer those that are known, and what has keys is read by them.
+    private func call(_ name: String, on target: Any?, _ arguments: [Any?]) throws -> Any? {
+        if target is any KeyValueSource, arguments.isEmpty, !name.contains(":") { return try reader.value(of: [name], in: target) }
+        return try Messages.answer(name, of: target, arguments)
     }
 
     private func call(_ block: NSExpression.Block, _ arguments: [Any?], _ object: Any?) -> Any? {
@@ -134,7 +132,7 @@ extension NSExpression {
         case .constant, .evaluatedObject, .anyKey, .variable, .keyPath(nil, _), .conditional: []
         case .keyPath(let operand?, _): [operand]
         case .function(_, let arguments), .aggregate(let arguments), .block(_, let arguments): arguments
-        case .call(let target, _, _): [target]
+        case .call(let target, _, let arguments): [target] + arguments
         case .index(let collection, .at(let index)): [collection, index]
         case .index(let collection, _), .subquery(let collection, _, _): [collection]
         case .set(_, let left, let right): [left, right]
