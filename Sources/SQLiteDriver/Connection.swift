@@ -20,6 +20,8 @@ public final class Connection {
     @exclusivity(unchecked) var knownDataVersion: UInt32?
     /// What the aggregate of `defineSink()` does with a row.
     let rowSink: CallbackContext<RowSink>
+    /// Who is told of slow statements.
+    var profile: CallbackContext<Profile>?
     @exclusivity(unchecked) private var cache = RecentlyUsed<String, Statement>(countLimit: 256, costLimit: 16 << 20)
     private var isOpen = true
 
@@ -48,6 +50,7 @@ public final class Connection {
     deinit {
         close()
         rowSink.destroy()
+        profile?.destroy()
     }
 
     /// Finalises every cached statement and closes the file. A second call does nothing.

@@ -1,5 +1,10 @@
 import CoreData
+import Foundation
 import Testing
+
+extension Contact: KeyPathNaming {
+    static var keyPathNames: [AnyKeyPath: String] { [\Contact.name: "name", \Contact.age: "age", \Contact.team: "team"] }
+}
 
 @Suite("The guide to predicates and sorts")
 struct PredicatesGuide {
@@ -15,6 +20,10 @@ struct PredicatesGuide {
 
     private static func checked() -> NSPredicate {
         NSPredicate(format: "%K > %d AND %K != nil", Contact.Keys.age, 17, Contact.Keys.email)
+    }
+
+    private static func typed() -> NSPredicate {
+        NSPredicate(#Predicate<Contact> { $0.age >= 18 && $0.name != "Ann" })
     }
 
     private static func search(_ text: String) throws -> NSPredicate {
@@ -37,6 +46,8 @@ struct PredicatesGuide {
             let request = NSFetchRequest<Contact>(entityName: "Contact")
             request.predicate = Self.checked()
             #expect(try context.count(for: request) == 2)
+            request.predicate = Self.typed()
+            #expect(try context.fetch(request).map(\.name) == ["Ada"] && context.explain(request).inMemory.isEmpty)
             request.predicate = NSPredicate(format: "SUBQUERY(team.members, $m, $m.age < 18).@count > 0 AND name BEGINSWITH 'A'")
             #expect(try context.count(for: request) == 2)
         }

@@ -44,3 +44,6 @@ public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomati
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey = "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 /// Option: the manager of a migration in stages.
 public let NSPersistentStoreStagedMigrationManagerOptionKey = "NSPersistentStoreStagedMigrationManagerOptionKey"
+/// Option: a number of seconds. A statement that takes as long is a line in the log, a warning, with its text and its time. An addition to Apple's
+/// interface.
+public let CoreDataSlowStatementThresholdOption = "CoreDataSlowStatementThresholdOption"

@@ -14,6 +14,8 @@ struct DatabaseOptions: Sendable {
     /// What a migration notes in the metadata: a stage that goes on after it.
     let stageMark: String?
     let timeout: TimeInterval
+    /// How many seconds a statement may take before there is a line in the log; nil for no such line.
+    let slowStatementThreshold: TimeInterval?
     let journalMode: String
     let pageSize: Int
     /// All other pragmas, by name.
@@ -30,6 +32,7 @@ struct DatabaseOptions: Sendable {
         defersCleanup = Self.flag(options?[NSPersistentStoreDeferredLightweightMigrationOptionKey])
         stageMark = options?[Self.stageKey] as? String
         timeout = Self.timeout(options)
+        slowStatementThreshold = Self.number(options?[CoreDataSlowStatementThresholdOption]).flatMap { $0 >= 0 ? $0 : nil }
         var pragmas = try isInMemory ? [:] : Self.pragmas(options?[NSSQLitePragmasOption])
         journalMode = pragmas.removeValue(forKey: "journal_mode") ?? (isInMemory ? "MEMORY" : "WAL")
         let size = pragmas.removeValue(forKey: "page_size") ?? "4096"

@@ -26,7 +26,7 @@ package struct DictionaryQuery {
         self.columns = try (request.propertiesToFetch ?? Self.attributes(of: entity)).map { try Column($0, entity) }
         let columns = self.columns
         groups = try (request.propertiesToGroupBy ?? []).map { group in
-            try columns.first { $0.name == group as? String } ?? Column(group, entity)
+            try columns.first { $0.name == (group as? any NamedKey)?.name ?? (group as? String) } ?? Column(group, entity)
         }
         having = request.havingPredicate?.tree
         isDistinct = request.returnsDistinctResults
@@ -80,6 +80,7 @@ extension DictionaryQuery.Column {
             self.init(name: description.name, expression: expression, type: description.expressionResultType)
         case let description as NSPropertyDescription: try self.init(key: description.name, entity)
         case let key as String: try self.init(key: key, entity)
+        case let key as any NamedKey: try self.init(key: key.name, entity)
         default: throw DictionaryQuery.refusal(entity, "a column is \(Swift.type(of: property)), neither a name nor a description")
         }
     }

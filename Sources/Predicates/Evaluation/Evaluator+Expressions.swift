@@ -68,13 +68,12 @@ extension Evaluator {
         return flattened(value)
     }
 
-    /// There is no way to send a selector here: who takes functions is told its name; of others one without arguments is read as a key.
+    /// There is no way to send a selector here: who takes functions is told its name, values answer those that are known, and what has keys is read
+    /// by them.
     private func call(_ name: String, on target: Any?, _ arguments: [Any?]) throws -> Any? {
         if let receiver = target as? any FunctionReceiver { return flattened(try receiver.value(forFunction: name, arguments: arguments)) }
-        guard arguments.isEmpty, !name.contains(":") else {
-            throw PredicateEvaluationError.unsupported("FUNCTION cannot call \"\(name)\": selectors with arguments do not exist here")
-        }
-        return try reader.value(of: [name], in: target)
+        if target is any KeyValueSource, arguments.isEmpty, !name.contains(":") { return try reader.value(of: [name], in: target) }
+        return try Messages.answer(name, of: target, arguments)
     }
 
     private func call(_ block: NSExpression.Block, _ arguments: [Any?], _ object: Any?) -> Any? {

@@ -13,9 +13,16 @@ struct KeyPathReader {
         var object = object
         for (index, key) in zip(keys.indices, keys) where key != "self" && key != "SELF" {
             if key.hasPrefix("@") { return try aggregate(key, keys[(index + 1)...], of: object) }
-            object = try read(key, from: object)
+            let value = try read(key, from: object)
+            object = value ?? collectionOfNothing(keys[index...], object)
         }
         return object
+    }
+
+    /// NB: behind a to-one relationship that is nil, an SQL subselect finds an empty collection, where key-value coding finds nil.
+    private func collectionOfNothing(_ keys: ArraySlice<String>, _ source: Any?) -> Any? {
+        guard semantics == .sql, keys.count > 1, let source = source as? any KeyValueSource else { return nil }
+        return source.leadsToCollection(keys.prefix { !$0.hasPrefix("@") }) ? [Any?]() : nil
     }
 
     func read(_ key: String, from object: Any?) throws -> Any? {
@@ -24,9 +31,7 @@ struct KeyPathReader {
         switch Value(object) {
         case .null: return nil
         case .list(let elements), .set(let elements): return try elements.flatMap { try values(of: key, in: $0) }
-        case .text(let text):
-            if let value = TextProperties.value(of: key, in: text) { return value }
-        default: break
+        case let value: if let answer = Messages.value(of: key, in: value) { return flattened(answer) }
         }
         throw PredicateEvaluationError.undefinedKey(key, type: "\(type(of: object))")
     }
@@ -53,23 +58,6 @@ struct KeyPathReader {
         case "@distinctUnionOfObjects", "@distinctUnionOfArrays", "@distinctUnionOfSets":
             return Aggregates.distinct(Aggregates.present(values))
         default: throw PredicateEvaluationError.unsupported("there is no collection operator \"\(name)\"")
-        }
-    }
-}
-
-/// What key-value coding finds in a string.
-private enum TextProperties {
-    static func value(of key: String, in text: String) -> Any? {
-        switch key {
-        case "length": text.utf16.count
-        case "uppercaseString": text.uppercased()
-        case "lowercaseString": text.lowercased()
-        case "capitalizedString": text.capitalized
-        case "integerValue", "intValue", "longLongValue": (text as NSString).integerValue
-        case "doubleValue", "floatValue": (text as NSString).doubleValue
-        case "boolValue": (text as NSString).boolValue
-        case "description": text
-        default: nil
         }
     }
 }

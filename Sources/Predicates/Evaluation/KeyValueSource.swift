@@ -6,6 +6,13 @@ public protocol KeyValueSource {
     ///
     /// - Throws: when there is no such key. What is thrown reaches whoever evaluates through a throwing form.
     func predicateValue(forKey key: String) throws -> Any?
+
+    /// Whether a key path is known to lead to a collection, be it of nothing. False where nobody knows, as by default.
+    func leadsToCollection(_ keys: ArraySlice<String>) -> Bool
+}
+
+extension KeyValueSource {
+    public func leadsToCollection(_ keys: ArraySlice<String>) -> Bool { false }
 }
 
 /// An absent key is nil. Foundation hands out dictionaries with keys of type `AnyHashable`, so all types of key are let in.

@@ -30,7 +30,8 @@ final class KeySortDescriptor: NSSortDescriptor {
         case .keyPath(let keyPath): return flattened(object[keyPath: keyPath])
         case .key(let key):
             do {
-                return try KeyPathReader(semantics: .foundation).value(of: keys, in: object)
+                // NB: of a missing owner nothing is counted, as in SQL.
+                return try KeyPathReader(semantics: .sql).value(of: keys, in: object)
             } catch {
                 fatalError("NSSortDescriptor cannot sort by \"\(key)\": \(error)")
             }

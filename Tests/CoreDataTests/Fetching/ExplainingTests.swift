@@ -63,7 +63,9 @@ struct ExplainingTests {
         "shows that equality, ranges, sorts and relationships use the indexes that there are",
         arguments: [
             ("name == 'a'", [], "(ZNAME=?)"), ("age > 3 AND age <= 7", [], "(ZAGE>? AND ZAGE<?)"),
-            ("TRUEPREDICATE", ["name"], "USING INDEX"),
+            ("TRUEPREDICATE", ["name"], "USING INDEX"), ("reports.@count > 1", [], "USING COVERING INDEX"),
+            ("name BEGINSWITH 'a'", [], "(ZNAME>? AND ZNAME<?)"),
+            ("name BEGINSWITH 'a'", ["name"], "(ZNAME>? AND ZNAME<?)"), ("age BETWEEN {3, 7}", ["age"], "(ZAGE>? AND ZAGE<?)"),
             ("age IN {1, 2, 3}", [], "(ZAGE=?)"),
             ("ANY reports.age == 3", [], "(ZAGE=?)"), ("boss.name == 'a'", [], "(ZNAME=?)"),
         ] as [(String, [String], String)]
@@ -72,6 +74,22 @@ struct ExplainingTests {
         let plan = try stage.context.explain(request(format, sort: sort)).statements[0].plan.joined(separator: "\n")
         #expect(plan.contains(use), "\(plan)")
         #expect(!plan.contains("USE TEMP B-TREE FOR ORDER BY"))
+    }
+
+    // * As many names as nobody writes down, and one of them.
+    // => A fetch searches the index for each, and is one statement; the same text for another name, so that it is prepared once.
+    @Test("shows an index for a list of 100,000 values; one object by a key is one statement, the same for each value")
+    func lists() throws {
+        let list = NSFetchRequest<NSManagedObject>(entityName: "Person")
+        list.predicate = NSPredicate(format: "name IN %@", (0..<100_000).map { "name \($0)" } + ["first"])
+        #expect(try stage.context.explain(list).statements[0].plan.contains { $0.contains("(ZNAME=?)") })
+        #expect(try stage.context.fetch(list).count == 1)
+        let store = try #require(stage.context.persistentStoreCoordinator?.persistentStores[0] as? SQLiteStore)
+        let context = try #require(stage.context.persistentStoreCoordinator).newContext()
+        let statements = try store.counter.recording {
+            for name in ["first", "second", "first"] { _ = try context.fetch(request("name == '\(name)'")) }
+        }
+        #expect(statements.count == 3 && Set(statements).count == 1, "\(statements)")
     }
 
     @Test("says what is left to memory, and why")
@@ -106,5 +124,13 @@ struct ExplainingTests {
         #expect(try context.explain(request).statements[0].sql.contains("ZNAME"))
         #expect(context.registeredObjects.isEmpty)
         #expect(throws: CocoaError.self) { try context.explain(self.request("nothing == 1")) }
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    fileprivate func newContext() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        context.persistentStoreCoordinator = self
+        return context
     }
 }

@@ -79,4 +79,41 @@ struct MergedStoresTests {
         request = self.request([NSSortDescriptor(key: "text", ascending: true) { _, _ in .orderedSame }])
         #expect(try context.fetch(request).count == 90)
     }
+
+    @Test(
+        "are in the order of every comparison, nil first, as one store gives it",
+        arguments: [
+            nil, "caseInsensitiveCompare:", "localizedCompare:", "localizedCaseInsensitiveCompare:", "localizedStandardCompare:",
+        ] as [String?],
+        [true, false]
+    )
+    func selectors(selector: String?, ascending: Bool) throws {
+        let texts = ["file10", "file9", nil, "Äpfel", "apfel", "Zebra", "zebra", "", "Apfel"]
+        for (number, text) in texts.enumerated() {
+            let note = CountedNote(context: context)
+            (note["number"], note["text"]) = (number, text)
+            context.assign(note, to: stores[number % stores.count])
+        }
+        try context.save()
+        let byText = NSSortDescriptor(key: "text", ascending: ascending, selector: selector.map { Selector($0) })
+        let request = request([byText, NSSortDescriptor(key: "number", ascending: true)])
+        let expected = texts.indices.sorted { left, right in
+            let order = Self.compare(texts[left], texts[right], selector)
+            return order == .orderedSame ? left < right : order == (ascending ? .orderedAscending : .orderedDescending)
+        }
+        #expect(try context.fetch(request).map { $0["number"] as? Int } == expected)
+        (request.fetchLimit, request.fetchOffset) = (3, 2)
+        #expect(try context.fetch(request).map { $0["number"] as? Int } == Array(expected[2..<5]))
+    }
+
+    private static func compare(_ left: String?, _ right: String?, _ selector: String?) -> ComparisonResult {
+        guard let left, let right else { return left == right ? .orderedSame : left == nil ? .orderedAscending : .orderedDescending }
+        switch selector {
+        case "caseInsensitiveCompare:": return PlainOrder.order(.text(left), .text(right), "c") ?? .orderedSame
+        case "localizedCompare:": return left.localizedCompare(right)
+        case "localizedCaseInsensitiveCompare:": return left.localizedCaseInsensitiveCompare(right)
+        case "localizedStandardCompare:": return left.localizedStandardCompare(right)
+        default: return PlainOrder.order(.text(left), .text(right)) ?? .orderedSame
+        }
+    }
 }

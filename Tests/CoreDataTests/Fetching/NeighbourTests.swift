@@ -46,6 +46,21 @@ struct NeighbourTests {
         #expect(statements.count <= 12)
     }
 
+    // * What docs/guides/Fetching.md says.
+    @Test("of 600 objects with one to-one each run as many statements as the guide says")
+    func guideNumber() throws {
+        let other = try library.separateContext()
+        for number in 300..<600 {
+            let (book, author) = (Book(context: other), Author(context: other))
+            (book.title, author.name, book.author) = ("\(1000 + number)", "author \(number)", author)
+        }
+        try other.save()
+        let context = library.newContext()
+        let books = try context.all(Book.self, sortedBy: "title")
+        let statements = library.statements { for book in books { #expect(book.author?.name != nil) } }
+        #expect(books.count == 600 && statements.count == 9, "\(statements.count)")
+    }
+
     @Test("may be several at once, through children too")
     func several() throws {
         let child = Layers.child(of: Layers.child(of: library.newContext(), "middle"), "child")

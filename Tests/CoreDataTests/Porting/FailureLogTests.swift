@@ -51,4 +51,19 @@ struct FailureLogTests {
         }
         #expect(log(result, "The model at /nowhere/Library.momd was not read: ").count == 1)
     }
+
+    @Test("a statement that takes longer than an option says; without the option, none")
+    func slowStatements() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            for kind in StoreKind.allCases {
+                for options in [[CoreDataSlowStatementThresholdOption: 0], [CoreDataSlowStatementThresholdOption: 60.0], nil] {
+                    let library = try Library(kind, options: options)
+                    let request = NSFetchRequest<Tag>(entityName: "Tag")
+                    request.predicate = NSPredicate(format: "label == 'x'")
+                    _ = try library.context.fetch(request)
+                }
+            }
+        }
+        #expect(complaint(result).split(separator: "\n").count { $0.contains("slow statement: ") && $0.contains("ZLABEL = ?") } == 2)
+    }
 }

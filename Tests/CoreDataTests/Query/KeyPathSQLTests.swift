@@ -152,7 +152,7 @@ struct KeyPathSQLTests {
     @Test(
         "that SQL cannot follow is left to memory with its conjunct, and nothing else is",
         arguments: [
-            "mood == 'x'", "title.length > 3", "tags.name == 'x'", "ANY artist.songs.tags.name == 'x'", "plays ** 2 > 4",
+            "mood == 'x'", "title.length > 3", "ANY artist.songs.tags.name == 'x'", "plays ** 2 > 4",
             "title ==[c] uppercase:(album) OR plays == 2", "NOT (mood == 'x')", "title <[l] 'x'", "ANY title == 'x'",
         ]
     )

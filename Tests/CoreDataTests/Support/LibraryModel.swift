@@ -131,7 +131,7 @@ final class Author: Person {
 }
 
 final class Book: NSManagedObject {
-    private enum Keys {
+    enum Keys {
         static let title = Attribute<String?>("title")
         static let pages = Attribute<Int32>("pages")
         static let price = Attribute<Double?>("price")

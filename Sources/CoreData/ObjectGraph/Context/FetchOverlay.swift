@@ -11,6 +11,9 @@ struct FetchOverlay {
     let affectsAll: Bool
     /// How many rows at most the store may count though the context has changed them; nil where they are excluded. They are dropped afterwards.
     private let changedRowLimit: Int?
+    /// Whether objects that this context has read stand in for others by now, of the contexts above: then the answer is that of a context which
+    /// has read nothing.
+    let isSeenAfresh: Bool
     private let test: RowTest?
     private let order: ResultsOrder
     private let noteEvaluations: (Int) -> Void
@@ -25,6 +28,9 @@ struct FetchOverlay {
         noteEvaluations = context.tracker.index.noteEvaluations
         let entities = query.includesSubentities ? query.entity.subtree : query.entity.index..<query.entity.index + 1
         let inherited = InheritedChanges(context, entities: Set(entities).union(RelatedChanges.entities(on: paths, of: query.entity)))
+        let isAcross = paths.readRelationships(of: query.entity)
+        let isHidden = (isAcross || !query.sortDescriptors.isEmpty) && inherited.areHidden(members: isAcross)
+        isSeenAfresh = isHidden && paths.areStored(of: query.entity)
         if context.parent == nil, context.tracker.objects.count >= Self.fewObjects, let probe = PendingProbe(query, paths) {
             let (found, stored) = context.tracker.index.objects(probe.key, probe.value, in: context.tracker.objects)
             (self.query, self.inherited, affectsAll, excludedRows, changedRowLimit) = (query, inherited, false, [], stored)
@@ -60,6 +66,7 @@ struct FetchOverlay {
 
     /// What is done in memory because of unsaved changes.
     var explanation: String {
+        if isSeenAfresh { return "nothing that this context has read: contexts above have changed it since, and count" }
         if affectsAll { return "predicate, order and limit: unsaved changes may concern any object (a relationship has no inverse)" }
         let count = candidates.count + inherited.references.count
         let how = changedRowLimit == nil ? "tested one by one" : "found by their value"
@@ -67,7 +74,7 @@ struct FetchOverlay {
     }
 
     /// Whether the store's number of rows may count some that the context has changed.
-    var mayCountChangedRows: Bool { affectsAll || (changedRowLimit ?? 0) > 0 }
+    var mayCountChangedRows: Bool { isSeenAfresh || affectsAll || (changedRowLimit ?? 0) > 0 }
 
     /// Whether the values of all results have to be known.
     var isMergedByOrder: Bool { affectsAll || !query.sortDescriptors.isEmpty }
@@ -77,7 +84,11 @@ struct FetchOverlay {
 
     /// The objects of both, those with unsaved changes first and in the order of their changes.
     private static func distinct(_ pending: [NSManagedObject], _ related: Set<NSManagedObject>) -> [NSManagedObject] {
-        pending + related.filter { $0.state.isDisjoint(with: .pending) }.sorted { $0.key < $1.key }
+        pending
+            // What was inserted and deleted again may still be led to, from what was deleted too.
+            + related.filter { $0.state.contains(.registered) && $0.state.isDisjoint(with: .pending.union(.detached)) }.sorted {
+                $0.key < $1.key
+            }
     }
 
     /// What the store is asked: enough rows that limit and offset can be counted after merging.

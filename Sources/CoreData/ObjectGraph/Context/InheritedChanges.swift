@@ -8,15 +8,31 @@ import Predicates
 struct InheritedChanges {
     private let context: NSManagedObjectContext
     private var rows: [UnsavedRow]
+    private let showsOldValues: Bool
+    private let holdsOldMembers: Bool
 
     init(_ context: NSManagedObjectContext, entities: Set<Int>) {
         self.context = context
         let all = context.parentSource.unsavedRows(of: entities)
         context.catchUp()
-        rows = all.filter { context.registeredObject(for: $0.reference)?.state.isDisjoint(with: .pending) ?? true }
+        var (shows, holds) = (false, false)
+        rows = all.filter { change in
+            guard let object = context.registeredObject(for: change.reference) else { return true }
+            guard object.state.isDisjoint(with: .pending) else { return false }
+            holds = holds || object.hasReadMembers
+            if !object.isFault, case .row(let row) = change.state, object.currentRow !== row { shows = true }
+            return true
+        }
+        (showsOldValues, holdsOldMembers) = (shows, holds)
     }
 
     var isEmpty: Bool { rows.isEmpty }
+
+    /// Whether this context has objects, read before, that the contexts above have changed since, and shows them as they were.
+    ///
+    /// - Parameter members: whether what their relationships hold counts too.
+    func areHidden(members: Bool) -> Bool { showsOldValues || members && holdsOldMembers }
+
     var references: [RowReference] { rows.map { context.forwarded($0.reference) } }
 
     func only(_ isIncluded: (RowReference) -> Bool) -> InheritedChanges {

@@ -113,25 +113,36 @@ extension NSManagedObjectContext {
         return try FetchOverlay(query(request, entity), self)
     }
 
-    func fetchObjects<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> [NSManagedObject] {
+    /// - Parameter isFresh: whether the context has read nothing before.
+    func fetchObjects<Result>(
+        _ request: NSFetchRequest<Result>,
+        _ entity: NSEntityDescription,
+        isFresh: Bool = false
+    ) throws -> [NSManagedObject] {
         let paths = try request.prefetchPaths(entity)
         let objects = try identityMap.forwardingTable.consistently {
             let changeCount = registry.changesAbove?.count ?? 0
             let overlay = try overlay(request, entity)
-            return (try fetchObjects(request, query(request, entity), paths, overlay, changeCount), overlay?.hasTemporaryKeys ?? false)
+            let query = query(request, entity)
+            let isHidden = !isFresh && (overlay?.isSeenAfresh == true || overlay?.affectsAll == true && mustBeSeenAfresh(query))
+            let objects =
+                try isHidden ? nil : fetchObjects(request, query, paths, overlay, changeCount, isFresh: isFresh)
+            return (try objects ?? prefetched(paths, objectsSeenAfresh(request, query)), overlay?.hasTemporaryKeys ?? false)
         }
         if !request.returnsObjectsAsFaults { for object in objects where object.isFault { object.fire() } }
         if identityMap.retainsObjects { identityMap.retained.formUnion(objects) }
         return objects
     }
 
+    /// Nil where what the context has read must not decide.
     private func fetchObjects<Result>(
         _ request: NSFetchRequest<Result>,
         _ query: FetchQuery,
         _ paths: PrefetchPaths,
         _ overlay: FetchOverlay?,
-        _ changeCount: Int
-    ) throws -> [NSManagedObject] {
+        _ changeCount: Int,
+        isFresh: Bool
+    ) throws -> [NSManagedObject]? {
         if overlay == nil, persistentStoreCoordinator?.readsRowsOnDemand(query) == true, let references = try parentSource.references(query)
         {
             return try prefetched(paths, references.map(object(for:)))
@@ -145,6 +156,7 @@ extension NSManagedObjectContext {
         }
         var collector = FetchCollector(context: self, refreshes: request.shouldRefreshRefetchedObjects, changeCount: changeCount)
         let residue = try parentSource.fetch(overlay?.storeQuery ?? query) { collector.collect($0) }
+        if let residue, residue.predicate != nil || residue.sorts, !isFresh, mustBeSeenAfresh(query) { return nil }
         let objects = try residue?.applied(to: collector.objects, query, windows: overlay == nil) ?? collector.objects
         return try prefetched(paths, overlay?.merged(into: objects) ?? objects)
     }

@@ -6,6 +6,8 @@ import class Predicates.NSExpression
 /// What a block reads is not among them: blocks are evaluated in memory, where unsaved values are read anyway.
 struct ReadPaths {
     private(set) var paths: Set<[String]> = []
+    /// Whether something is read of which nobody knows what it is.
+    private(set) var hasBlocks = false
 
     init(_ predicate: PredicateTree?, _ sortDescriptors: [NSSortDescriptor]) {
         if let predicate { collect(predicate) }
@@ -25,8 +27,11 @@ struct ReadPaths {
         var waiting: [Part] = [.predicate(predicate, [:])]
         while let part = waiting.popLast() {
             switch part {
-            case .predicate(let predicate, let variables): waiting += Self.parts(of: predicate, variables)
+            case .predicate(let predicate, let variables):
+                if case .opaque = predicate { hasBlocks = true }
+                waiting += Self.parts(of: predicate, variables)
             case .expression(let expression, let variables):
+                if case .block = expression.tree { hasBlocks = true }
                 if let path = path(of: expression, variables) {
                     paths.insert(path)
                 } else {
@@ -71,6 +76,28 @@ struct ReadPaths {
         case .keyPath(nil, let path): Self.keys(path)
         case .keyPath(let operand?, let path): self.path(of: operand, variables).map { $0 + Self.keys(path) }
         default: nil
+        }
+    }
+}
+
+extension ReadPaths {
+    /// Whether a relationship is followed, or asked for what it holds.
+    func readRelationships(of entity: NSEntityDescription) -> Bool {
+        paths.contains { $0.count > 1 || $0.first.map { entity.propertiesByName[$0] is NSRelationshipDescription } == true }
+    }
+
+    /// Whether all that is read is in rows, and so the same for every object that stands for one.
+    func areStored(of entity: NSEntityDescription) -> Bool {
+        !hasBlocks && paths.allSatisfy { Self.isStored($0[...], entity) }
+    }
+
+    private static func isStored(_ path: ArraySlice<String>, _ entity: NSEntityDescription) -> Bool {
+        guard let key = path.first(where: { !$0.hasPrefix("@") }) else { return true }
+        switch entity.propertiesByName[key] {
+        case let relationship as NSRelationshipDescription:
+            return isStored(path.dropFirst((path.firstIndex(of: key) ?? 0) - path.startIndex + 1), relationship.destination)
+        case let property?: return property is NSAttributeDescription && !property.isTransient
+        case nil: return ["self", "SELF", "objectID", "entity"].contains(key)
         }
     }
 }

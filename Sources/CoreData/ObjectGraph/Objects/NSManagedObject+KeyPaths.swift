@@ -19,6 +19,17 @@ extension NSManagedObject: KeyValueSource {
         return value(forKey: key)
     }
 
+    /// Whether a to-many relationship is met along the keys.
+    public func leadsToCollection(_ keys: ArraySlice<String>) -> Bool {
+        var entity = scope.entity
+        for key in keys {
+            guard let relationship = entity.propertiesByName[key] as? NSRelationshipDescription else { return false }
+            if relationship.isToMany { return true }
+            entity = relationship.destination
+        }
+        return false
+    }
+
     /// The value at the end of a path of properties. What a to-many on the way gives is a collection of its kind: a set for a set, an ordered
     /// set for an ordered one, each value once and without nil; `@count` and the like work on them.
     ///

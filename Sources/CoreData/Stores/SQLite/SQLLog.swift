@@ -15,10 +15,15 @@ enum SQLLog {
         return logger
     }()
 
-    static func observe(_ connection: Connection, counter: StatementCounter) {
+    /// - Parameter threshold: how many seconds make a statement slow; nil for never.
+    static func observe(_ connection: Connection, counter: StatementCounter, slow threshold: TimeInterval?) {
         connection.onStatement = { sql in
             counter.note(sql)
             if level > 0 { logger.debug("sql: \(sql)") }
+        }
+        guard let threshold else { return }
+        connection.onStatement(slowerThan: Int64(min(threshold, 1e9) * 1e9)) { sql, nanoseconds in
+            logger.warning("slow statement: \(nanoseconds / 1_000_000) ms: \(sql)")
         }
     }
 

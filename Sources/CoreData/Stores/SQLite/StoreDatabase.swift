@@ -42,7 +42,7 @@ struct StoreDatabase: Sendable {
         let counter = StatementCounter()
         // NB: a database in memory lets nobody in who only sets up a connection while another one writes.
         let connection = try place.database?.lock.write { try connect(.readWriteCreate) } ?? connect(.readWriteCreate)
-        SQLLog.observe(connection, counter: counter)
+        SQLLog.observe(connection, counter: counter, slow: options.slowStatementThreshold)
         do {
             let lock = try place.lock()
             return try lock.write {
@@ -170,7 +170,7 @@ struct StoreDatabase: Sendable {
     }
 
     private func observed(_ connection: Connection, _ counter: StatementCounter) -> Connection {
-        SQLLog.observe(connection, counter: counter)
+        SQLLog.observe(connection, counter: counter, slow: options.slowStatementThreshold)
         return connection
     }
 

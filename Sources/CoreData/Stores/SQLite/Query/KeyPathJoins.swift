@@ -54,6 +54,9 @@ struct SQLCollection {
     let owner: String
     let storage: SQLToMany
     let destination: SQLEntity
+    /// The relationship, by its own entity and name.
+    let entity: NSEntityDescription
+    let name: String
 }
 
 extension PredicateSQL {
@@ -114,7 +117,13 @@ extension PredicateSQL {
         guard let storage = entity.toMany[relationship.name], let destination = schema.entityIfStored(relationship.destination) else {
             throw BeyondSQL()
         }
-        return SQLCollection(owner: owner, storage: storage, destination: destination)
+        return SQLCollection(
+            owner: owner,
+            storage: storage,
+            destination: destination,
+            entity: relationship.entity,
+            name: relationship.name
+        )
     }
 
     private func unknownKey(_ key: String, _ entity: NSEntityDescription, in keyPath: String) -> CocoaError {

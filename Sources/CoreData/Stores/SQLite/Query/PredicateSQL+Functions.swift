@@ -24,6 +24,22 @@ extension PredicateSQL {
         }
     }
 
+    /// `FUNCTION(date, 'timeIntervalSinceNow')` and the like: a date is stored as a number of seconds.
+    mutating func operand(message selector: String, to target: NSExpression, _ arguments: [NSExpression]) throws -> SQLOperand {
+        guard arguments.isEmpty, selector.hasPrefix("timeInterval") else { throw BeyondSQL() }
+        let date = try operand(target)
+        guard date.kind == .date else { throw BeyondSQL() }
+        switch selector {
+        case "timeIntervalSinceReferenceDate": return SQLOperand(date.text, .real)
+        case "timeIntervalSince1970":
+            return SQLOperand(prefix("(", date.text, " + \(Date.timeIntervalBetween1970AndReferenceDate))"), .real)
+        case "timeIntervalSinceNow":
+            let now = SQLText(sql: "?", parameters: [.real(Date().timeIntervalSinceReferenceDate)])
+            return SQLOperand(infix(SQLOperand(date.text, .real), "-", SQLOperand(now, .real)), .real)
+        default: throw BeyondSQL()
+        }
+    }
+
     private mutating func arithmetic(_ symbol: String, _ arguments: [NSExpression]) throws -> SQLOperand {
         let operands = try numbers(arguments, count: 2)
         // Integers may overflow into a double.

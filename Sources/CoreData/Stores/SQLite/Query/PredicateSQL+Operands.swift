@@ -13,6 +13,13 @@ extension PredicateSQL {
         switch expression.tree {
         case .constant(let value): return try operand(constant: value)
         case .function(let name, let arguments): return try operand(function: name, arguments)
+        case .call(let target, let selector, let arguments): return try operand(message: selector, to: target, arguments)
+        case .conditional(let condition, let yes, let no): return try operand(condition, yes, no)
+        case .variable(let name) where aggregation == nil && scope(of: name) == nil:
+            throw CocoaError.coreData(
+                .coreData,
+                "The variable $\(name) in a predicate of \(scopes[0].entity.description.name ?? "?") has no value: substitute it first."
+            )
         case .keyPath(let base?, let path):
             if case .subquery(let collection, let variable, let predicate) = base.tree, path == "@count" {
                 return try count(of: collection, variable: variable, where: predicate)
@@ -21,6 +28,19 @@ extension PredicateSQL {
         }
         guard let target = try target(of: expression) else { throw BeyondSQL() }
         return try operand(target)
+    }
+
+    /// TERNARY.
+    private mutating func operand(_ condition: NSPredicate, _ yes: NSExpression, _ no: NSExpression) throws -> SQLOperand {
+        let test = try apart { try $0.write(condition.tree) }
+        let (yes, no) = (try operand(yes), try operand(no))
+        guard yes.kind == no.kind || yes.kind.isComparable(to: no.kind) || no.kind == .null || yes.kind == .null,
+            yes.kind != .foreign, no.kind != .foreign
+        else { throw BeyondSQL() }
+        var text = SQLText(sql: "(CASE WHEN ")
+        for part in [test, SQLText(sql: " THEN "), yes.text, SQLText(sql: " ELSE "), no.text, SQLText(sql: " END)")] { text.append(part) }
+        let kind = yes.kind == .null ? no.kind : no.kind == .null || yes.kind == no.kind ? yes.kind : .real
+        return SQLOperand(text, kind)
     }
 
     /// Where an expression that names a row or a key path leads; nil for every other.

@@ -89,7 +89,8 @@ extension PredicateSQL {
 extension PredicateSQL {
     /// `@count`, `@min`, `@max`, `@avg` and `@sum`.
     mutating func aggregate(_ rest: ArraySlice<String>, of collection: SQLCollection) throws -> SQLOperand {
-        guard let function = rest.first else { throw BeyondSQL() }
+        guard let function = rest.first(where: { $0.hasPrefix("@") }) else { throw isToMany(collection) }
+        guard function == rest.first else { throw BeyondSQL() }
         let keys = rest.dropFirst()
         if function == "@count" {
             guard keys.isEmpty else { throw BeyondSQL() }
@@ -103,6 +104,16 @@ extension PredicateSQL {
             return SQLText(sql: "\(name)(\(element.text.sql))", parameters: element.text.parameters)
         }
         return try aggregate(name, select, of: kind)
+    }
+
+    private func isToMany(_ collection: SQLCollection) -> CocoaError {
+        .coreData(
+            .coreData,
+            """
+            The relationship “\(collection.name)” of \(collection.entity.name ?? "?") is to-many: a predicate or an order needs one value. Use ANY, \
+            ALL, NONE, SUBQUERY, or @count and the like.
+            """
+        )
     }
 
     private func aggregate(_ name: String, _ select: SQLText, of kind: SQLKind) throws -> SQLOperand {

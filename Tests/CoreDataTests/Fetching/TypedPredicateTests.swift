@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+extension Author: KeyPathNaming {
+    static var keyPathNames: [AnyKeyPath: String] { [\Author.name: "name", \Author.age: "age", \Author.books: "books"] }
+}
+
+extension Book: KeyPathNaming {
+    static var keyPathNames: [AnyKeyPath: String] {
+        [\Book.title: "title", \Book.pages: "pages", \Book.author: "author", \Book.tags: "tags", \Book.isLent: "isLent"]
+    }
+
+    fileprivate var isThick: Bool { pages > 300 }
+}
+
+@Suite("A #Predicate of Swift's")
+struct TypedPredicateTests {
+    let library: Library
+    let context: NSManagedObjectContext
+
+    /// Books with and without titles and authors.
+    init() throws {
+        library = try Library(.memory)
+        context = library.context
+        let authors = ["Ann", "Bob", nil].map { name in
+            let author = Author(context: context)
+            (author.name, author.age) = (name, name == "Ann" ? 30 : 60)
+            return author
+        }
+        for number in 0..<12 {
+            let book = Book(context: context)
+            book.title = ["x", "xyz", "", "é"][number % 4]
+            (book.pages, book.isLent) = (Int32(number), number % 3 == 0)
+            book.author = number % 5 == 4 ? nil : authors[number % 3]
+        }
+    }
+
+    /// Compares what a fetch finds, of unsaved and of saved objects, with what Swift says of each object.
+    private func expectSame<Object: NSManagedObject>(
+        _ predicate: Predicate<Object>,
+        isTranslated: Bool = true,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let request = NSFetchRequest<Object>()
+        let all = try context.fetch(request)
+        let expected = try Set(all.filter { try predicate.evaluate($0) })
+        if isTranslated { request.predicate = try NSPredicate(translating: predicate) } else { request.predicate = NSPredicate(predicate) }
+        #expect(try Set(context.fetch(request)) == expected, "\(request.predicate as Any)", sourceLocation: sourceLocation)
+        try context.save()
+        #expect(try Set(context.fetch(request)) == expected, "saved: \(request.predicate as Any)", sourceLocation: sourceLocation)
+        if isTranslated { #expect(try context.explain(request).inMemory.isEmpty, sourceLocation: sourceLocation) }
+    }
+
+    @Test("finds what Swift says, with Swift's meaning of nil, in the store and unsaved")
+    func meaning() throws {
+        let (few, none, wanted): (Int32, String?, [Int32]) = (5, nil, [1, 2, 3, 50])
+        try expectSame(#Predicate<Book> { $0.pages > few && $0.title == "x" })
+        try expectSame(#Predicate<Book> { $0.author?.name != "Ann" })
+        try expectSame(#Predicate<Book> { !($0.author?.name == "Ann") || $0.pages == 0 })
+        try expectSame(#Predicate<Book> { $0.author?.name == none })
+        try expectSame(#Predicate<Book> { $0.author == nil })
+        try expectSame(#Predicate<Book> { $0.isLent })
+        try expectSame(#Predicate<Book> { !$0.isLent && $0.isLent == false })
+        try expectSame(#Predicate<Book> { ($0.author?.name ?? "Nobody") == "Nobody" })
+        try expectSame(#Predicate<Book> { $0.author?.name?.contains("n") == true })
+        try expectSame(#Predicate<Book> { $0.author?.name?.starts(with: "A") ?? false })
+        try expectSame(#Predicate<Book> { wanted.contains($0.pages) })
+        try expectSame(#Predicate<Book> { (2...4).contains($0.pages) })
+        try expectSame(#Predicate<Book> { $0.pages * 2 + 1 == 7 })
+        try expectSame(#Predicate<Book> { $0.pages % 2 == 1 })
+    }
+
+    @Test("goes along to-many relationships")
+    func members() throws {
+        try expectSame(#Predicate<Author> { $0.books.contains { $0.pages > 7 && $0.isLent } })
+        try expectSame(#Predicate<Author> { $0.books.allSatisfy { $0.pages < 10 } })
+        try expectSame(#Predicate<Author> { $0.books.count > 3 && !$0.books.isEmpty })
+        try expectSame(#Predicate<Author> { author in author.books.filter { $0.pages > 3 }.count > 1 })
+        try expectSame(#Predicate<Author> { author in author.books.contains { $0.pages == 2 && $0.author?.name == author.name } })
+    }
+
+    // * A property that the class computes.
+    // => The store is not asked; who wants it to be gets an error that names what is in the way.
+    @Test("that has no translation is evaluated in memory, or refused with the reason")
+    func untranslated() throws {
+        try expectSame(#Predicate<Book> { $0.isThick || $0.pages < 3 }, isTranslated: false)
+        let error = #expect(throws: CocoaError.self) { try NSPredicate(translating: #Predicate<Book> { $0.isThick }) }
+        #expect(error?.errorCode == 134_060 && error?.localizedDescription.contains("KeyPathNaming") == true)
+    }
+
+    @Test("sorts, groups and columns are named by keys that the compiler knows")
+    func keys() throws {
+        try context.save()
+        let request = NSFetchRequest<Book>(entityName: "Book")
+        request.sortDescriptors = [NSSortDescriptor(Book.Keys.isLent, ascending: false), NSSortDescriptor(Book.Keys.pages)]
+        #expect(try context.fetch(request).map(\.pages) == [0, 3, 6, 9, 1, 2, 4, 5, 7, 8, 10, 11])
+        #expect(try context.explain(request).inMemory.isEmpty)
+        let rows = NSFetchRequest<NSDictionary>(entityName: "Book")
+        rows.resultType = .dictionaryResultType
+        rows.propertiesToFetch = [Book.Keys.isLent]
+        rows.propertiesToGroupBy = [Book.Keys.isLent]
+        #expect(try context.fetch(rows).count == 2)
+    }
+}
