@@ -159,8 +159,8 @@ extension NSPersistentStoreCoordinator {
     /// What says which model the store is of stays. An identifier under `NSStoreUUIDKey` becomes the store's own: whoever has it open finds it
     /// to be another's.
     ///
-    /// - Throws: a `CocoaError`: 260 where there is no store, 134060 for binary and XML documents, 134070 for values that no property list can
-    ///   hold, and others as adding it.
+    /// - Throws: a `CocoaError`: 260 where there is no store, 134010 where it is of another type, 134070 for values that no property list can
+    ///   hold, and others as adding it; 134060 for a class of the program's that does not say how.
     public class func setMetadata(
         _ metadata: [String: Any]?,
         forPersistentStoreOfType storeType: String,

@@ -67,11 +67,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The ID that a URI stands for: nil where none of the stores has its UUID, and for a temporary ID. The row may be gone.
     public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         // Parts before they are decoded: what identifies an object may have a slash in it.
-        let parts = url.path(percentEncoded: true).split(separator: "/", omittingEmptySubsequences: false).map {
-            $0.removingPercentEncoding ?? ""
-        }
+        let parts = url.path(percentEncoded: true).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard url.scheme == "x-coredata", let host = url.host, parts.count == 3,
-            let entity = managedObjectModel.entitiesByName[parts[1]], !entity.isAbstract,
+            let entity = managedObjectModel.entitiesByName[parts[1].removingPercentEncoding ?? ""], !entity.isAbstract,
             let store = allStores.first(where: { $0.identifier.caseInsensitiveCompare(host) == .orderedSame }),
             store.holds(entity), let key = store.key(named: parts[2], of: entity)
         else { return nil }

@@ -19,6 +19,7 @@ extension NSAtomicStore: RowStore, ClassStore {
 
     package func close() {
         mirror.withLock { mirror in
+            if let mirror { home?.formerRows.withLock { $0 = FormerRows(of: self, in: mirror, after: $0) } }
             mirror?.rows.close()
             mirror = nil
         }

@@ -55,11 +55,21 @@ extension NSAtomicStoreCacheNode {
         let copy = NSMutableDictionary()
         for (key, value) in propertyCache {
             guard let key = key as? String else { continue }
-            copy.setObject(
-                (value as? NSMutableSet).map { NSSet(set: $0 as? Set<AnyHashable> ?? []) } ?? value,
-                forKey: NSString(string: key)
-            )
+            copy.setObject(Self.copy(of: value), forKey: NSString(string: key))
         }
         return copy
+    }
+
+    /// What a class can change in place, as it is now.
+    private static func copy(of value: Any) -> Any {
+        switch value {
+        case let set as NSMutableSet: NSMutableSet(array: set.allObjects)
+        case let set as NSMutableOrderedSet: NSMutableOrderedSet(array: set.array)
+        case let list as NSMutableArray: NSMutableArray(array: list.map { $0 })
+        case let values as NSMutableDictionary: values.mutableCopy()
+        case let text as NSMutableString: NSMutableString(string: text.substring(from: 0))
+        case let data as NSMutableData: NSMutableData(data: Data(referencing: data))
+        default: value
+        }
     }
 }

@@ -26,9 +26,12 @@ extension NSPersistentStore {
     }
 
     /// The key of the last part of a URI.
+    // NB: by scalars; what identifies an object may begin with a character that combines with the one before it.
     final func referenceKey(named text: String, of entity: NSEntityDescription) -> Int64? {
-        guard text.hasPrefix("p"), text.utf8.count > 1 else { return nil }
-        return references?.key(named: String(text.dropFirst()), root: entity.rootEntity.name ?? "")
+        guard text.unicodeScalars.first == "p", text.utf8.count > 1,
+            let name = String(text.unicodeScalars.dropFirst()).removingPercentEncoding
+        else { return nil }
+        return references?.key(named: name, isText: text.utf8.contains(UInt8(ascii: "%")), root: entity.rootEntity.name ?? "")
     }
 
     /// An error for what a store's class does that it must not.

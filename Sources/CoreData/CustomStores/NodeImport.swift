@@ -7,9 +7,12 @@ struct NodeImport {
     private let nodes: [NSAtomicStoreCacheNode]
     private var rows: [RowIdentity: OwnRow] = [:]
     private var changes = StoreChanges()
+    /// What the store had when it was removed from the coordinator before.
+    private let former: FormerRows?
 
     init(_ store: NSAtomicStore, _ model: NSManagedObjectModel) {
         (self.store, self.model) = (store, model)
+        former = store.home?.formerRows.withLock { $0 }
         nodes = store.nodes.all.sorted { $0.identity.key < $1.identity.key }
     }
 
@@ -42,10 +45,12 @@ struct NodeImport {
         let shape = entity.shape
         let row = OwnRow.empty(shape.layout)
         row.bytes.storeBytes(of: id.key, as: Int64.self)
+        if let former { EntityLayout.setVersion(row.bytes, former.version(of: node)) }
         for case let (slot, attribute?) in shape.attributes.enumerated() {
             guard let value = node.attributeValue(attribute.name) else { continue }
-            let stored = SlotValue(value, for: attribute)
-            if stored == .null { throw broken(node, "whose value for \"\(attribute.name)\" is not of the attribute's type") }
+            guard let stored = SlotValue(given: value, for: attribute) else {
+                throw broken(node, "whose value for \"\(attribute.name)\" is not of the attribute's type, or does not fit")
+            }
             row.store(stored, at: slot)
         }
         return row
@@ -58,7 +63,15 @@ struct NodeImport {
         if let stranger = ids.first(where: { rows[$0.identity] == nil }) {
             throw broken(node, "whose \"\(relationship.name)\" leads to \(stranger), for which there is no node")
         }
+        if let destination = relationship.destinationEntity, let stranger = ids.first(where: { !isKind($0, of: destination) }) {
+            throw broken(node, "whose \"\(relationship.name)\" leads to \(stranger), which is no \(destination.name ?? "?")")
+        }
         return ids
+    }
+
+    private func isKind(_ id: NSManagedObjectID, of destination: NSEntityDescription) -> Bool {
+        let name = (store.nodes[id.identity]?.objectID ?? id).entity.name ?? ""
+        return model.entitiesByName[name]?.isKindOf(entity: destination) == true
     }
 
     /// With the entity that the object's own node says: an ID may have been made with a superentity.

@@ -103,28 +103,10 @@ final class NodeUpdate {
                 if let node = id.flatMap(store.cacheNode(for:)) { removed.append(node) }
             }
         }
-        guard !removed.isEmpty else { return }
-        store.willRemoveCacheNodes(Set(removed))
+        if !removed.isEmpty { store.willRemoveCacheNodes(Set(removed)) }
         removed.forEach(store.nodes.remove)
-        cutEnds()
-    }
-
-    /// Nobody tells the nodes that lead to an object that it is gone, where no inverse does: the store would have ends without a node.
-    private func cutEnds() {
-        let gone = Set(removed.map(\.identity))
-        let keys = Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name ?? "", Self.keysThatStay($0)) })
-        for node in store.nodes.all {
-            for key in keys[node.entity.name ?? ""] ?? [] {
-                guard let ends = node.related(key.name), ends.contains(where: { gone.contains($0.identity) }) else { continue }
-                replaced.append((node, node.snapshot))
-                let rest = ends.filter { !gone.contains($0.identity) }.compactMap(store.cacheNode(for:))
-                node.setValue(NSAtomicStore.value(of: key, rest), forKey: key.name)
-            }
-        }
-    }
-
-    private static func keysThatStay(_ entity: NSEntityDescription) -> [NSRelationshipDescription] {
-        entity.relationshipsByName.values.filter { !$0.isTransient && ($0.inverse.map { $0.deleteRule == .noActionDeleteRule } ?? true) }
+        let ends = NodeEnds(changes, gone: Set(removed.map(\.identity)), model)
+        ends.cut(from: store) { replaced.append(($0, $0.snapshot)) }
     }
 
     /// The file is put back as well: another store has refused its part.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a program's own store says that identifies an object: a text or a number.
-enum ReferenceObject: Hashable, Sendable {
+enum ReferenceObject: Sendable {
     case text(String)
     case number(Int64)
     /// One that is no `Int64`.
@@ -23,6 +23,17 @@ enum ReferenceObject: Hashable, Sendable {
                 return nil
             }
         default: return nil
+        }
+    }
+
+    /// The number that a name is, as numbers are written.
+    init?(number name: String) {
+        if let number = Int64(name), String(number) == name {
+            self = .number(number)
+        } else if let number = UInt64(name), String(number) == name {
+            self = .large(number)
+        } else {
+            return nil
         }
     }
 
@@ -49,8 +60,21 @@ enum ReferenceObject: Hashable, Sendable {
 /// One for a store's UUID, whichever coordinators of the process have the store: IDs are equal then. Keys are given in the order of asking and
 /// mean nothing outside the process.
 final class ReferenceTable: Sendable {
+    /// NB: `==` on strings is canonical equivalence; texts that are written otherwise are others.
+    private struct Name: Hashable {
+        let text: String
+
+        init(_ text: String) { self.text = text }
+
+        static func == (left: Name, right: Name) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+        func hash(into hasher: inout Hasher) {
+            for byte in text.utf8 { hasher.combine(byte) }
+        }
+    }
+
     private struct Root {
-        var keys: [String: Int64] = [:]
+        var keys: [Name: Int64] = [:]
         var references: [Int64: ReferenceObject] = [:]
         var last: Int64 = 0
         /// The last number that was given to an object, of stores that number theirs.
@@ -66,7 +90,7 @@ final class ReferenceTable: Sendable {
     func key(of reference: ReferenceObject, root: String) -> Int64 {
         roots.withLock { roots in
             if case .text = reference { roots[root, default: Root()].usesTexts = true }
-            if let known = roots[root]?.keys[reference.name] {
+            if let known = roots[root]?.keys[Name(reference.name)] {
                 roots[root]?.references[known] = reference
                 return known
             }
@@ -78,15 +102,16 @@ final class ReferenceTable: Sendable {
     }
 
     /// The key of the name that is in a URI.
-    func key(named name: String, root: String) -> Int64 {
-        let (usesTexts, known) = roots.withLock { ($0[root]?.usesTexts ?? false, $0[root]?.keys[name]) }
+    ///
+    /// - Parameter isText: whether it can be no number, whatever it looks like.
+    func key(named name: String, isText: Bool = false, root: String) -> Int64 {
+        let (usesTexts, known) = roots.withLock { ($0[root]?.usesTexts ?? false, $0[root]?.keys[Name(name)]) }
         if let known { return known }
-        let number = usesTexts ? nil : Int64(name).flatMap { String($0) == name ? ReferenceObject.number($0) : nil }
-        return key(of: number ?? .text(name), root: root)
+        return key(of: (usesTexts || isText ? nil : ReferenceObject(number: name)) ?? .text(name), root: root)
     }
 
     /// The key that a reference object has already.
-    func known(_ reference: ReferenceObject, root: String) -> Int64? { roots.withLock { $0[root]?.keys[reference.name] } }
+    func known(_ reference: ReferenceObject, root: String) -> Int64? { roots.withLock { $0[root]?.keys[Name(reference.name)] } }
 
     func reference(of key: Int64, root: String) -> ReferenceObject? { roots.withLock { $0[root]?.references[key] } }
 
@@ -108,7 +133,7 @@ final class ReferenceTable: Sendable {
     func unbind(_ key: Int64, root: String) {
         roots.withLock { roots in
             guard let reference = roots[root]?.references.removeValue(forKey: key) else { return }
-            if roots[root]?.keys[reference.name] == key { roots[root]?.keys[reference.name] = nil }
+            if roots[root]?.keys[Name(reference.name)] == key { roots[root]?.keys[Name(reference.name)] = nil }
         }
     }
 
@@ -123,7 +148,7 @@ final class ReferenceTable: Sendable {
     }
 
     private static func bind(_ key: Int64, _ reference: ReferenceObject, _ root: inout Root) {
-        root.keys[reference.name] = key
+        root.keys[Name(reference.name)] = key
         root.references[key] = reference
         if case .text = reference { root.usesTexts = true }
     }

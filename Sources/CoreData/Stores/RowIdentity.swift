@@ -69,6 +69,8 @@ final class StoreIdentity: Sendable {
     /// What the store's own IDs stand for; nil where they are keys.
     let references: ReferenceTable?
     private let current = Lock(Weak())
+    /// What the store had when it was removed, where it is one that is read as a whole.
+    let formerRows = Lock<FormerRows?>(nil)
 
     private struct Weak {
         weak var store: NSPersistentStore?
@@ -80,8 +82,15 @@ final class StoreIdentity: Sendable {
 
     /// The last part of a URI, without its `p`.
     func name(of key: Int64, root: String) -> String {
-        guard let name = references?.reference(of: key, root: root)?.name else { return String(key) }
-        return name.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? String(key)
+        guard let reference = references?.reference(of: key, root: root) else { return String(key) }
+        if case .text(let text) = reference, ReferenceObject(number: text) != nil { return Self.escaped(text) }
+        return reference.name.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? String(key)
+    }
+
+    /// A text that looks like a number: its first character is escaped, so that a process that has not met it knows it to be none.
+    private static func escaped(_ text: String) -> String {
+        let first = text.utf8.first.map { "%" + String($0, radix: 16, uppercase: true) } ?? ""
+        return first + text.dropFirst()
     }
 
     private static let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")

@@ -36,7 +36,7 @@ package protocol RowStore: NSPersistentStore {
     /// What is at hand of a row is to be read again.
     func forgetRow(root: Int, key: Int64)
 
-    /// The key that the last part of an ID's URI stands for; nil for a text that no ID of the store has.
+    /// The key that the last part of an ID's URI stands for, as it is there, escapes included; nil for a text that no ID of the store has.
     func key(named text: String, of entity: NSEntityDescription) -> Int64?
     /// The first of so many consecutive keys that are at hand for new objects; nil where there are not as many.
     func pooledKeys(_ count: Int, for entity: NSEntityDescription) -> Int64?

@@ -37,6 +37,8 @@ final class DictionaryStore: NSIncrementalStore {
     nonisolated(unsafe) private static var services: [URL: Service] = [:]
 
     private(set) var service = Service()
+    /// How many objects the last save was to delete.
+    private(set) var lastDeleted = 0
 
     override func loadMetadata() throws {
         service = Self.lock.withLock {
@@ -108,6 +110,7 @@ final class DictionaryStore: NSIncrementalStore {
             ("\(referenceObject(for: $0.objectID))", entry(of: $0))
         }
         let deleted = (request.deletedObjects ?? []).map { "\(referenceObject(for: $0.objectID))" }
+        lastDeleted = deleted.count
         service.change { entries in
             for (reference, entry) in saved {
                 let version = entries[reference]?.version ?? 0

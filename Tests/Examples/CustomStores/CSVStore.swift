@@ -15,12 +15,24 @@ public final class CSVStore: NSAtomicStore {
 
     public override func loadMetadata() throws {
         guard let url, let model = persistentStoreCoordinator?.managedObjectModel else { throw CocoaError(.fileNoSuchFile) }
+        if let name = Self.unwritable(model) {
+            throw CocoaError(
+                .persistentStoreOpen,
+                userInfo: [NSLocalizedDescriptionKey: "A CSVStore has no text for values of the transformable attribute \(name)."]
+            )
+        }
         version = FileVersion(url)
         if version != nil { table = try CSVTable(String(contentsOf: url, encoding: .utf8)) }
         metadata = Self.metadata(in: table) ?? [:]
         metadata[NSStoreTypeKey] = Self.storeType
         metadata[NSStoreUUIDKey] = metadata[NSStoreUUIDKey] ?? UUID().uuidString
         if metadata[NSStoreModelVersionHashesKey] == nil { metadata[NSStoreModelVersionHashesKey] = model.entityVersionHashesByName }
+    }
+
+    /// An attribute whose values no text stands for.
+    private static func unwritable(_ model: NSManagedObjectModel) -> String? {
+        let attributes = model.entities.lazy.flatMap(\.attributesByName.values)
+        return attributes.first { $0.attributeType == .transformableAttributeType && !$0.isTransient }?.name
     }
 
     /// The metadata are in a comment at the top.
@@ -197,6 +209,8 @@ private struct FileVersion: Equatable {
 
 /// Values as people write them.
 private enum CSVValue {
+    private static let flags = ["1": true, "true": true, "yes": true, "y": true, "0": false, "false": false, "no": false, "n": false]
+
     static func text(_ value: Any) -> String? {
         switch value {
         case let date as Date: DateText.text(date)
@@ -210,7 +224,7 @@ private enum CSVValue {
     static func value(_ text: String, _ attribute: NSAttributeDescription) -> Any? {
         switch attribute.attributeType {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: Int64(text).map { NSNumber(value: $0) }
-        case .booleanAttributeType: ["1", "true", "yes"].contains(text.lowercased()) as NSNumber
+        case .booleanAttributeType: flags[text.trimmingCharacters(in: .whitespaces).lowercased()].map { NSNumber(value: $0) }
         case .doubleAttributeType, .floatAttributeType: Double(text).map { NSNumber(value: $0) }
         case .decimalAttributeType: Decimal(string: text)
         case .dateAttributeType: DateText.date(text)
@@ -223,18 +237,23 @@ private enum CSVValue {
     }
 }
 
-/// Dates as `2024-05-06T07:08:09Z`; with the fraction of the second, where there is one, as a number of its own.
+/// Dates as `2024-05-06T07:08:09Z`; behind that, where it does not say all, the seconds since 2001 as a number: `2024-05-06T07:08:09Z+736672089.5`.
 private enum DateText {
+    /// Years that the text has four digits for.
+    private static let plain = Date(timeIntervalSince1970: -62_135_596_800)..<Date(timeIntervalSince1970: 253_402_300_800)
+
     static func text(_ date: Date) -> String {
         let seconds = date.timeIntervalSinceReferenceDate
         let whole = seconds.rounded(.down)
+        guard plain.contains(date) else { return "Z+\(seconds)" }
         let text = Date(timeIntervalSinceReferenceDate: whole).formatted(.iso8601)
         return whole == seconds ? text : "\(text)+\(seconds)"
     }
 
     static func date(_ text: String) -> Date? {
-        let parts = text.split(separator: "+", maxSplits: 1)
-        if parts.count == 2 { return Double(parts[1]).map { Date(timeIntervalSinceReferenceDate: $0) } }
+        if let mark = text.range(of: "Z+") {
+            return Double(text[mark.upperBound...]).map { Date(timeIntervalSinceReferenceDate: $0) }
+        }
         return try? Date(text, strategy: .iso8601)
     }
 }

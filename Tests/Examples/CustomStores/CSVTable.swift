@@ -53,8 +53,14 @@ struct CSVTable {
     }
 
     private static func quoted(_ field: String) -> String {
-        let isPlain = !field.isEmpty && field.unicodeScalars.allSatisfy { !",\"\r\n".unicodeScalars.contains($0) } && field.first != "#"
-        return isPlain ? field : "\"\(field.replacingOccurrences(of: "\"", with: "\"\""))\""
+        // By scalars, as the parser reads: a quote and an accent behind it are one character.
+        let scalars = field.unicodeScalars
+        let isPlain = !field.isEmpty && scalars.allSatisfy { !",\"\r\n".unicodeScalars.contains($0) } && scalars.first != "#"
+        if isPlain { return field }
+        var quoted = String.UnicodeScalarView("\"".unicodeScalars)
+        for scalar in scalars { quoted.append(contentsOf: scalar == "\"" ? [scalar, scalar] : [scalar]) }
+        quoted.append("\"")
+        return String(quoted)
     }
 
     private enum Line {

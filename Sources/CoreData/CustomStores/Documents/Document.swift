@@ -36,13 +36,23 @@ struct Document {
         let list: [String: Any] = [
             Self.versionKey: Self.version, "metadata": metadata, "lastNumbers": lastNumbers, "objects": objects,
         ]
-        guard PropertyListSerialization.propertyList(metadata, isValidFor: format) else {
+        guard PropertyListSerialization.propertyList(metadata, isValidFor: format), Self.areFinite(metadata) else {
             throw CocoaError.coreData(
                 .persistentStoreOperation,
                 "The metadata of the store has a value that no property list can hold: use texts, numbers, dates, data."
             )
         }
         return try PropertyListSerialization.data(fromPropertyList: list, format: format, options: 0)
+    }
+
+    /// XML has no form for a date that is at no time.
+    private static func areFinite(_ value: Any) -> Bool {
+        switch value {
+        case let date as Date: date.timeIntervalSinceReferenceDate.isFinite
+        case let list as [Any]: list.allSatisfy(areFinite)
+        case let values as [String: Any]: values.values.allSatisfy(areFinite)
+        default: true
+        }
     }
 
     mutating func add(_ node: NSAtomicStoreCacheNode, _ number: Int64, of store: DocumentStore) throws {
@@ -98,7 +108,7 @@ enum DocumentValue {
         case .doubleAttributeType: (value as? String).flatMap(Double.init).map { .double($0) }
         case .dateAttributeType: (value as? String).flatMap(Double.init).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
         case .UUIDAttributeType: (value as? String).flatMap(UUID.init).map { .uuid($0) }
-        case .decimalAttributeType: (value as? String).flatMap { Decimal(string: $0) }.map { .decimal($0) }
+        case .decimalAttributeType: (value as? String).flatMap(decimal).map { .decimal($0) }
         case .stringAttributeType, .URIAttributeType: text(value).map { .string($0) }
         case .binaryDataAttributeType, .transformableAttributeType: (value as? Data).map { .binary($0) }
         default: nil
@@ -110,6 +120,11 @@ enum DocumentValue {
         (value as? NSNumber).flatMap {
             $0.doubleValue.rounded() == $0.doubleValue && $0.isEqual(to: NSNumber(value: $0.int64Value)) ? $0.int64Value : nil
         }
+    }
+
+    /// Also one that is none, or that is written with more digits than a decimal has.
+    private static func decimal(_ text: String) -> Decimal? {
+        Decimal(string: text) ?? Double(text).map { StoredNumber.real($0).decimal }
     }
 
     private static func text(_ value: Any) -> String? {

@@ -17,7 +17,9 @@ class DocumentStore: NSAtomicStore {
         guard let url, url.isFileURL else {
             throw CocoaError.coreData(.persistentStoreOpen, "A store of type \(Self.storeType) needs the URL of a file.")
         }
-        guard FileManager.default.fileExists(atPath: url.path) else { return try makeMetadata(url) }
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else { return try makeMetadata(url) }
+        if isDirectory.boolValue { throw Document.corrupt(url, "is a directory, not a document") }
         stamp = FileStamp(url)
         let document = try Document(contentsOf: url)
         self.document = document
@@ -88,13 +90,26 @@ class DocumentStore: NSAtomicStore {
         guard FileManager.default.fileExists(atPath: url.path) else {
             throw CocoaError.coreData(.fileReadNoSuchFile, "There is no store at \(url.path).", userInfo: [NSFilePathErrorKey: url.path])
         }
-        return try Document(contentsOf: url).metadata
+        return try document(at: url).metadata
     }
 
+    /// - Throws: `CocoaError` 134010 for a document of the other type.
+    private class func document(at url: URL) throws -> Document {
+        let document = try Document(contentsOf: url)
+        guard let type = document.metadata[NSStoreTypeKey] as? String, type != storeType else { return document }
+        throw CocoaError.coreData(
+            .persistentStoreTypeMismatch,
+            "The store at \(url.path) is of type \(type), not \(storeType).",
+            userInfo: [NSFilePathErrorKey: url.path]
+        )
+    }
+
+    /// What the library itself notes of a store and its model stays.
     override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
         let stamp = FileStamp(url)
-        var document = try Document(contentsOf: url)
-        let own = document.metadata.filter { [NSStoreUUIDKey, NSStoreTypeKey, NSStoreModelVersionHashesKey].contains($0.key) }
+        var document = try document(at: url)
+        var own = document.metadata.filter { $0.key == NSStoreTypeKey || $0.key.hasPrefix("NSStoreModelVersion") }
+        own[NSStoreUUIDKey] = metadata?[NSStoreUUIDKey] as? String ?? document.metadata[NSStoreUUIDKey]
         document.metadata = (metadata ?? [:]).merging(own) { $1 }
         try AtomicFile.write(document.data(format), to: url) { current in
             if current != stamp { throw Document.corrupt(url, "was changed by others while its metadata were set") }

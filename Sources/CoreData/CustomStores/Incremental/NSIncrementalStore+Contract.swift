@@ -67,7 +67,10 @@ extension NSIncrementalStore: RowStore, ClassStore {
     }
 
     /// Asks the class for IDs.
-    func permanentKeys(for objects: [NSManagedObject]) throws -> [Int64] {
+    ///
+    /// - Parameter deleted: the keys of objects that go in the same save, by root entity. A new object may have the reference object of one of
+    ///   them, whose key comes back then.
+    func permanentKeys(for objects: [NSManagedObject], instead deleted: [Int: Set<Int64>] = [:]) throws -> [Int64] {
         guard !objects.isEmpty else { return [] }
         let ids = try obtainPermanentIDs(for: objects)
         let method = "obtainPermanentIDs(for:)"
@@ -78,7 +81,8 @@ extension NSIncrementalStore: RowStore, ClassStore {
             throw broken(method, "has returned \(id) for an object of entity \(object.entity.name ?? "?")", .persistentStoreSave)
         }
         guard Set(ids).count == ids.count else { throw broken(method, "has returned the same ID for two objects", .persistentStoreSave) }
-        if let id = ids.first(where: { cachedRow(root: $0.entity.rootEntity.index, key: $0.identity.key) != nil }) {
+        func isFreed(_ id: NSManagedObjectID) -> Bool { deleted[id.entity.rootEntity.index]?.contains(id.identity.key) == true }
+        if let id = ids.first(where: { !isFreed($0) && cachedRow(root: $0.entity.rootEntity.index, key: $0.identity.key) != nil }) {
             throw broken(method, "has returned \(id) for a new object, which is the ID of another one", .persistentStoreSave)
         }
         return ids.map(\.identity.key)
@@ -95,9 +99,14 @@ extension NSIncrementalStore: RowStore, ClassStore {
         let turn = SaveTurn(turns)
         var edits = metadataEdits
         let save = ObjectSave(self, coordinator, changes, cache)
-        try save.prepare()
-        try next()
-        try save.execute()
+        do {
+            try save.prepare()
+            try next()
+            try save.execute()
+        } catch {
+            save.takeBackReferences()
+            throw error
+        }
         edits = metadataEdits
         let number = saves.next()
         return StoreReceipt(insertedKeys: save.insertedKeys) { [self, edits] in

@@ -66,11 +66,10 @@ struct NodeReading {
         return try shape.layout.slots.indices.map { slot in
             if let attribute = shape.attributes[slot] {
                 guard let value = node.value(for: attribute), !(value is NSNull) else { return .null }
-                let stored = SlotValue(value, for: attribute)
-                if stored == .null {
+                guard let stored = SlotValue(given: value, for: attribute) else {
                     throw broken(
                         method,
-                        "has returned \(type(of: value)) for \(entity.name ?? "?").\(attribute.name), which is of another type"
+                        "has returned \(type(of: value)) for \(entity.name ?? "?").\(attribute.name), which is of another type, or does not fit"
                     )
                 }
                 return stored

@@ -9,6 +9,10 @@ final class ObjectSave {
     private let context: NSManagedObjectContext
     private var inserted: [[NSManagedObject]] = []
     private(set) var insertedKeys: [ContiguousArray<Int64>] = []
+    /// What is to be deleted and others have deleted before.
+    private var gone: Set<RowReference> = []
+    /// What new objects have taken over from deleted ones.
+    private var bound: [BoundReference] = []
     /// The permanent references of new objects, by temporary key.
     private var forwarding: [Int64: RowReference] = [:]
 
@@ -26,11 +30,35 @@ final class ObjectSave {
         try propagateDeletes()
         inserted = changes.groups.map { _, group in group.inserts.compactMap { object($0.key, group) } }
         let new = inserted.flatMap { $0 }.filter { $0.key < 0 }
-        for (object, key) in zip(new, try store.permanentKeys(for: new)) {
+        let deleted = deletedKeys
+        for (object, key) in zip(new, try store.permanentKeys(for: new, instead: deleted)) {
+            let root = object.entity.rootEntity
+            let key = deleted[root.index]?.contains(key) == true ? succeed(key, root.name ?? "") : key
             forwarding[object.key] = RowReference(key: key, entity: object.scope.entityIndex, store: store.number)
         }
         for object in new { if let known = forwarding[object.key] { context.rename(object, store: known.store, key: known.key) } }
         insertedKeys = changes.groups.map { _, group in ContiguousArray(group.inserts.map { forwarding[$0.key]?.key ?? $0.key }) }
+    }
+
+    /// Another key for what a new object takes the place of, so that the two are told apart as long as there are both.
+    private func succeed(_ key: Int64, _ root: String) -> Int64 {
+        guard let references = store.references, let reference = references.reference(of: key, root: root) else { return key }
+        let new = references.reserve(1, after: key, root: root) + 1
+        references.bind(new, to: reference, root: root)
+        bound.append(BoundReference(root: root, key: new, reference: reference, former: key))
+        return new
+    }
+
+    /// The save has failed.
+    func takeBackReferences() {
+        if let references = store.references { for reference in bound.reversed() { reference.takeBack(from: references) } }
+    }
+
+    /// The keys of what is deleted, by root entity: an object may take the place of one of these.
+    private var deletedKeys: [Int: Set<Int64>] {
+        changes.groups.reduce(into: [:]) { keys, change in
+            keys[change.group.entity.rootEntity.index, default: []].formUnion(change.group.deletes.lazy.map(\.key))
+        }
     }
 
     /// The rules are followed already, but what is written names nobody who goes.
@@ -39,12 +67,27 @@ final class ObjectSave {
         if let failure = context.tracker.propagationFailure { throw failure }
     }
 
+    /// What the store has to delete: not what others have deleted before, nor what a new object takes the place of.
+    private var deleted: Set<NSManagedObject> {
+        Set(
+            changes.groups.flatMap { _, group in
+                group.deletes.compactMap { delete in
+                    gone.contains(group.reference(delete.key)) || replaces(delete.key, group) ? nil : object(delete.key, group)
+                }
+            }
+        )
+    }
+
+    private func replaces(_ key: Int64, _ group: ChangeSet.Group) -> Bool {
+        bound.contains { $0.former == key && $0.root == group.entity.rootEntity.name }
+    }
+
     /// Asks the class to write.
     func execute() throws {
         let request = NSSaveChangesRequest(
             inserted: Set(inserted.flatMap { $0 }),
             updated: Set(changes.groups.flatMap { _, group in group.updates.compactMap { object($0.key, group) } }),
-            deleted: Set(changes.groups.flatMap { _, group in group.deletes.compactMap { object($0.key, group) } }),
+            deleted: deleted,
             locked: Set(changes.groups.flatMap { _, group in group.locks.map { context.object(for: group.reference($0.key)) } })
         )
         request.affectedStores = [store]
@@ -84,23 +127,39 @@ final class ObjectSave {
         var conflicts: [RowConflict] = []
         for (_, group) in changes.groups {
             conflicts += try group.updates.compactMap { try conflict($0, group) }
-            conflicts += try group.deletes.compactMap { try conflict($0, group) }
+            for delete in group.deletes {
+                guard let conflict = try conflict(delete, group) else { continue }
+                // Both wanted it gone.
+                if conflict.current == nil { gone.insert(group.reference(delete.key)) } else { conflicts.append(conflict) }
+            }
             conflicts += try group.locks.compactMap { try conflict($0, group) }
         }
         if !conflicts.isEmpty { throw SaveConflicts(conflicts: conflicts) }
     }
 
     private func conflict(_ change: some MeasuredChange, _ group: ChangeSet.Group) throws -> RowConflict? {
-        guard let base = change.base, let cached = try newest(change.key, group), cached !== base,
+        guard let newest = try newest(change.key, group) else { return missing(change, group) }
+        guard let base = change.base, newest !== base,
             // A class's versions need not grow, nor fit in ours.
-            cached.version != base.version || !cached.agrees(with: base)
+            newest.version != base.version || !newest.agrees(with: base)
         else { return nil }
         return RowConflict(
-            reference: RowReference(key: change.key, entity: Int32(group.entity.index), store: store.number),
-            current: cached,
-            currentVersion: cached.version,
+            reference: group.reference(change.key),
+            current: newest,
+            currentVersion: newest.version,
             baseVersion: base.version,
             isStoreAhead: false
+        )
+    }
+
+    /// The row that a change is for is gone from the store.
+    private func missing(_ change: some MeasuredChange, _ group: ChangeSet.Group) -> RowConflict {
+        RowConflict(
+            reference: group.reference(change.key),
+            current: nil,
+            currentVersion: 0,
+            baseVersion: change.base?.version ?? 0,
+            isStoreAhead: true
         )
     }
 

@@ -7,6 +7,7 @@ extension ContextSave {
         let isInStore = parent.isStoreSide
         let amended = context.hasHadChildren ? amendedInsertions(groups) : []
         saved.freezer.effects.apply()
+        TakenMembers(context: context).drop(after: saved.freezer.changes.links)
         for (objects, receipt) in zip(groups, saved.receipt.groups) {
             markInserted(objects, receipt, isInStore)
             objects.updated.forEachBorrowed { markSaved($0, isInStore) }

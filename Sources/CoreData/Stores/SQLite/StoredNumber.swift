@@ -22,7 +22,14 @@ enum StoredNumber {
     var decimal: Decimal {
         switch self {
         case .integer(let number): Decimal(number)
-        case .real(let number): Decimal(string: number.description) ?? .nan
+        case .real(let number): Self.nearest(number)
         }
+    }
+
+    /// A double that is beyond all decimals, as rounding makes of the greatest one, is the greatest.
+    private static func nearest(_ number: Double) -> Decimal {
+        let decimal = Decimal(string: number.description) ?? .nan
+        guard decimal.isNaN, !number.isNaN else { return decimal }
+        return number < 0 ? -Decimal.greatestFiniteMagnitude : .greatestFiniteMagnitude
     }
 }

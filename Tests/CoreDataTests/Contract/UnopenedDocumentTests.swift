@@ -1,0 +1,54 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreData
+
+@Suite("A document that nobody has open")
+struct UnopenedDocumentTests {
+    private static let types = [(NSBinaryStoreType, NSXMLStoreType), (NSXMLStoreType, NSBinaryStoreType)]
+    private let folder: TemporaryFolder
+    private let url: URL
+
+    init() throws {
+        folder = try TemporaryFolder()
+        url = folder.file("Document")
+    }
+
+    private func make(_ type: String) throws -> [String: Any] {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+        let store = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url)
+        defer { _ = try? coordinator.remove(store) }
+        return store.metadata
+    }
+
+    @Test("gets other metadata, keeps what says which model it is of, and takes an identifier", arguments: types)
+    func metadata(_ type: String, _ other: String) throws {
+        let before = try make(type)
+        try NSPersistentStoreCoordinator.setMetadata(
+            ["note": "x", NSStoreUUIDKey: "ABC-1", NSStoreTypeKey: other],
+            forPersistentStoreOfType: type,
+            at: url
+        )
+        let after = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url)
+        #expect(after["note"] as? String == "x")
+        #expect(after[NSStoreUUIDKey] as? String == "ABC-1")
+        #expect(after[NSStoreTypeKey] as? String == type)
+        #expect(Set(after.keys.filter { $0.hasPrefix("NSStoreModel") }) == Set(before.keys.filter { $0.hasPrefix("NSStoreModel") }))
+        #expect(try make(type)["note"] as? String == "x")
+    }
+
+    @Test("is neither read, nor written, nor removed as one of the other type", arguments: types)
+    func otherType(_ type: String, _ other: String) throws {
+        _ = try make(type)
+        let data = try Data(contentsOf: url)
+        func refused(_ body: () throws -> Void) {
+            #expect { try body() } throws: { ($0 as? CocoaError)?.code == .persistentStoreTypeMismatch }
+        }
+        refused { _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: other, at: url) }
+        refused { try NSPersistentStoreCoordinator.setMetadata([:], forPersistentStoreOfType: other, at: url) }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+        refused { try coordinator.destroyPersistentStore(at: url, ofType: other) }
+        #expect(try Data(contentsOf: url) == data)
+    }
+}
