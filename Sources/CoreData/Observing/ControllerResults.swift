@@ -23,7 +23,9 @@ final class ControllerResults {
         tracker.isPaused = delegate == nil
         // A delegate may let go of the controller in one call; then the next has nobody to tell.
         tracker.willChange = { [weak controller] in if let controller { controller.results.willChange(controller) } }
-        tracker.didChange = { [weak controller] change in if let controller { controller.results.didChange(change, controller) } }
+        tracker.didChange = { [weak controller, weak tracker] change in
+            if let controller { controller.results.didChange(change, of: tracker?.list, controller) }
+        }
         self.tracker = tracker
         if takesSnapshots != false { tellSnapshot(of: [], controller) }
     }
@@ -49,17 +51,16 @@ final class ControllerResults {
     private var hasNoSections: Bool { list?.query.sectionKeyPath == nil }
     private var usesDifferences: Bool { takesDifferences == true && hasNoSections }
 
-    private func didChange(_ change: ResultsChange, _ controller: Controller) {
+    private func didChange(_ change: ResultsChange, of changed: ResultsList?, _ controller: Controller) {
         if takesSnapshots != false { return tellSnapshot(of: change.changedIDs, controller) }
         if usesDifferences { return tell(change.difference, controller) }
-        tellOneByOne(change, controller)
+        tellOneByOne(change, of: changed, controller)
     }
 
-    private func tellOneByOne(_ change: ResultsChange, _ controller: Controller) {
-        let told = list
+    private func tellOneByOne(_ change: ResultsChange, of changed: ResultsList?, _ controller: Controller) {
         // A delegate may leave, or fetch anew, in one call; places in a list that is no more are of no use in the next.
         func each<Item>(_ items: [Item], _ tell: (any NSFetchedResultsControllerDelegate, Item) -> Void) {
-            for item in items { if let delegate, list === told { tell(delegate, item) } }
+            for item in items { if let delegate, let changed, changed === list { tell(delegate, item) } }
         }
         each(change.deletedSections) {
             $0.controller(controller, didChange: SectionInfo($1.section, controller), atSectionIndex: $1.index, for: .delete)
