@@ -52,7 +52,7 @@ struct PendingCostTests {
             (book.isbn, book.published) = (id, date)
         }
         #expect(try find("isbn", ids[7] as NSUUID).first?.title == "book 7")
-        #expect(evaluationCount <= 100)
+        #expect(evaluationCount <= 300)
     }
 
     @Test("finds a fault of which only a relationship has changed")

@@ -74,12 +74,14 @@ extension NSManagedObjectContext {
 
     /// Marks an object to be deleted by the next save; relationships follow by their delete rules when the event ends.
     ///
-    /// An object that was never saved simply goes. Deleting twice is the same as once.
+    /// An object that was never saved simply goes. Deleting twice is the same as once, also where a delete rule was first: what is in no context
+    /// any more has nothing left to delete.
     ///
-    /// - Precondition: the object is in this context.
+    /// - Precondition: the object is in no other context.
     public func delete(_ object: NSManagedObject) {
         checkQueue()
-        precondition(object.registeredContext === self, "Only the context that an object is in can delete it.")
+        guard let owner = object.registeredContext else { return }
+        precondition(owner === self, "Only the context that an object is in can delete it.")
         if !object.state.contains(.deleted) { vanish(object, .delete) }
     }
 
