@@ -27,16 +27,42 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     case orderedSaveOneShort = "ordered-save-one-short"
     case orderedSaveOneLayers = "ordered-save-one-layers"
     case orderedSaveOneLayersShort = "ordered-save-one-layers-short"
+    case fetchDictionary = "fetch-dictionary"
+    case fetchSortedLimit = "fetch-sorted-limit"
+    case fetchContainsFolded = "fetch-contains-cd"
+    case fetchJoin = "fetch-join"
+    case subqueryCount = "subquery-count"
+    case prefetch
+    case findOrCreate = "find-or-create"
+    case pendingFetch = "pending-fetch"
+    case pendingFetchNone = "pending-fetch-none"
+    case resultsController = "results-controller"
+    case resultsControllerNone = "results-controller-none"
+    case twoReaders = "two-readers"
+    case migrateAddAttribute = "migrate-add-attribute"
+    case migrateRebuild = "migrate-rebuild"
+    case migratePolicy = "migrate-policy"
+    case growthMigratePolicy = "growth-migrate-policy"
 
     /// What our side has to reach.
     var gate: Gate {
         switch self {
         case .insert, .update, .delete: .timesRaw(1.6)
-        case .batchImportAlone, .orderedAppendTyped, .orderedSaveOneShort, .orderedSaveOneLayersShort: .none
+        case .batchImportAlone, .orderedAppendTyped, .orderedSaveOneShort, .orderedSaveOneLayersShort, .pendingFetchNone,
+            .resultsControllerNone, .migratePolicy:
+            .none
+        case .fetchDictionary, .subqueryCount: .timesRaw(1.3)
+        case .fetchSortedLimit, .migrateAddAttribute: .timesRaw(1.2)
+        case .fetchContainsFolded, .fetchJoin: .timesRaw(1.5)
+        case .prefetch, .migrateRebuild: .timesRaw(2.0)
+        case .findOrCreate: .timesRaw(2.5)
+        case .pendingFetch: .timesDirect(1.5)
+        case .resultsController: .timesDirect(1.2)
+        case .twoReaders: .value(1.3)
         case .orderedAppend: .timesDirect(1.5)
         case .orderedSaveOne, .orderedSaveOneLayers: .timesDirect(3.0)
         // Four times the members.
-        case .growthOrderedAppend: .value(5.0)
+        case .growthOrderedAppend, .growthMigratePolicy: .value(5.0)
         case .fetch: .timesRaw(1.7)
         case .fetchRead3, .upsertSave, .faultByID, .importWordNet: .timesRaw(2.0)
         case .fetchIndexed: .timesRaw(3.0)
@@ -58,6 +84,8 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
         case .orderedAppend: .orderedAppendTyped
         case .orderedSaveOne: .orderedSaveOneShort
         case .orderedSaveOneLayers: .orderedSaveOneLayersShort
+        case .pendingFetch: .pendingFetchNone
+        case .resultsController: .resultsControllerNone
         default: nil
         }
     }
@@ -65,7 +93,7 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     var unit: Unit {
         switch self {
         case .memoryPerObject: .bytes
-        case .growthInsert, .growthFetch, .growthOrderedAppend: .factor
+        case .growthInsert, .growthFetch, .growthOrderedAppend, .growthMigratePolicy, .twoReaders: .factor
         case .performAndWait, .awaitPerform: .nanoseconds
         default: .seconds
         }
@@ -78,7 +106,10 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     func applies(to side: any Side) -> Bool {
         switch self {
         case .memoryPerObject: !(side is RawSide)
-        case .upsertSave, .growthInsert, .growthFetch, .importWordNet: !(side is GRDBSide)
+        case .upsertSave, .growthInsert, .growthFetch, .importWordNet, .fetchDictionary, .fetchSortedLimit, .fetchContainsFolded,
+            .fetchJoin,
+            .subqueryCount, .prefetch, .findOrCreate, .migrateAddAttribute, .migrateRebuild:
+            !(side is GRDBSide)
         case .insert, .fetch, .fetchRead3, .fetchIndexed, .count, .update, .delete, .faultByID: true
         default: side is CoreDataSide
         }

@@ -69,8 +69,8 @@ extension MigrationScript {
             if let entityColumn = column.entityColumn, isFilled || mustNumber(entityColumn, origins[entityColumn], relationship) {
                 run(
                     """
-                    UPDATE \(table) SET \(entityColumn) = (SELECT target.Z_ENT FROM \(target.table) target WHERE target.Z_PK = \(column.name)) \
-                    WHERE \(column.name) IS NOT NULL
+                    UPDATE \(table) SET \(entityColumn) = (SELECT target.Z_ENT FROM \(target.table) target \
+                    WHERE target.Z_PK = \(table).\(column.name)) WHERE \(column.name) IS NOT NULL
                     """
                 )
             }
@@ -137,7 +137,8 @@ extension MigrationScript {
 extension MigrationScript {
     /// Whether an index of the file has outlasted everything so far.
     private func exists(_ name: String, _ sql: String) -> Bool {
-        guard let index = file.indexes.first(where: { $0.name == name }), plain(index.sql) == plain(sql) else { return false }
+        guard !droppedIndexes.contains(name), let index = file.indexes.first(where: { $0.name == name }), plain(index.sql) == plain(sql)
+        else { return false }
         return transition.tables.contains { $0.isInPlace && $0.origin?.name == index.table && $0.table.name == index.table }
             || transition.joins.contains { $0.kept?.name == index.table && $0.table.name == index.table }
     }
