@@ -6,9 +6,6 @@ extension NSPersistentStoreCoordinator {
     @discardableResult public func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         absent()
     }
-
-    @available(*, unavailable, message: "There is no history yet: observe NSManagedObjectContextDidSave.")
-    public func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? { absent() }
 }
 
 extension Notification.Name {

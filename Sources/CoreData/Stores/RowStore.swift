@@ -62,6 +62,15 @@ package protocol RowStore: NSPersistentStore {
     ///
     /// - Throws: where that is something else: everything is as it was then.
     func relocate(to place: URL) throws
+
+    /// A part of the store's history.
+    ///
+    /// - Throws: `CocoaError` 134301 where what is to come behind a transaction has been deleted in part, 134091 for a store without history.
+    func history(_ query: HistoryQuery) throws -> HistoryRecords
+    /// Deletes the beginning of the history; the number of transactions that went.
+    func deleteHistory(before bound: HistoryBound) throws -> Int
+    /// The number of the latest transaction, deleted or not; 0 before the first.
+    func latestTransaction() throws -> Int64
 }
 
 extension NSEntityDescription {
@@ -82,6 +91,18 @@ extension RowStore {
 
     package func relocate(to place: URL) throws {
         throw CocoaError.coreData(.coreData, "A store of type \(type) stays where it is.")
+    }
+
+    package func history(_ query: HistoryQuery) throws -> HistoryRecords { throw withoutHistory }
+    package func deleteHistory(before bound: HistoryBound) throws -> Int { throw withoutHistory }
+    package func latestTransaction() throws -> Int64 { throw withoutHistory }
+
+    var withoutHistory: CocoaError {
+        .coreData(
+            .persistentStoreUnsupportedRequestType,
+            "The store at \(url?.path ?? "?") has no history: open it with \(NSPersistentHistoryTrackingKey).",
+            userInfo: [NSAffectedStoresErrorKey: [self]]
+        )
     }
 
     package func values(_ query: DictionaryQuery) throws -> [[Any?]] {

@@ -140,6 +140,7 @@ extension SQLiteStore {
     struct EntityStatements {
         var save: SaveStatements?
         var lookUp: RowLookUp?
+        var history: HistoryBits?
     }
 }
 

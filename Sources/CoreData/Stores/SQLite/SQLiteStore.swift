@@ -21,6 +21,8 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let openedVersionHashes: [String: Data]
     /// The version of the tables that was found to be of a known model.
     let tablesVersion = Atomic<Int64>(-1)
+    /// Where its history is; nil for a store without one.
+    let history: HistoryTables?
     private let kind: String
     let state: Lock<MetadataState>
 
@@ -43,6 +45,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         pool = opened.pool
         counter = opened.counter
         kind = opened.type
+        history = opened.history
         plans = PlanCache(schema: opened.schema)
         cache = RowCache(entityCount: model.entitiesInIndexOrder.count)
         state = Lock(MetadataState(metadata: opened.metadata))
