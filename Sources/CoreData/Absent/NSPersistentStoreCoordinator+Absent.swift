@@ -7,12 +7,3 @@ extension NSPersistentStoreCoordinator {
         absent()
     }
 }
-
-extension Notification.Name {
-    @available(
-        *,
-        unavailable,
-        message: "Nothing is posted for other processes' changes yet: observe NSManagedObjectContextDidSave for this one's."
-    )
-    public static var NSPersistentStoreRemoteChange: Notification.Name { absent() }
-}

@@ -71,6 +71,16 @@ package protocol RowStore: NSPersistentStore {
     func deleteHistory(before bound: HistoryBound) throws -> Int
     /// The number of the latest transaction, deleted or not; 0 before the first.
     func latestTransaction() throws -> Int64
+    /// How far a follower has come who was noted; nil for one who was not.
+    func position(ofFollower name: String) throws -> Int64?
+    /// Keeps how far a follower has come.
+    func noteFollower(_ name: String, at number: Int64) throws
+    /// Forgets followers who were not noted since a date, and deletes what all others have seen; the number of transactions that went. Nothing
+    /// goes where there are none.
+    func deleteSeenHistory(forgettingFollowersSince date: Date) throws -> Int
+    /// Tells of commits into the store, whoever makes them, until it is closed: on a queue of its own, with the number of the latest transaction, or
+    /// without history with nil.
+    func watchCommits(_ tell: @escaping @Sendable (Int64?) -> Void) throws
 }
 
 extension NSEntityDescription {
@@ -96,6 +106,12 @@ extension RowStore {
     package func history(_ query: HistoryQuery) throws -> HistoryRecords { throw withoutHistory }
     package func deleteHistory(before bound: HistoryBound) throws -> Int { throw withoutHistory }
     package func latestTransaction() throws -> Int64 { throw withoutHistory }
+    package func position(ofFollower name: String) throws -> Int64? { throw withoutHistory }
+    package func noteFollower(_ name: String, at number: Int64) throws { throw withoutHistory }
+    package func deleteSeenHistory(forgettingFollowersSince date: Date) throws -> Int { throw withoutHistory }
+    package func watchCommits(_ tell: @escaping @Sendable (Int64?) -> Void) throws {
+        throw CocoaError.coreData(.persistentStoreUnsupportedRequestType, "A store of type \(type) does not tell of commits by others.")
+    }
 
     var withoutHistory: CocoaError {
         .coreData(

@@ -67,9 +67,3 @@ package struct HistoryRecords {
     /// What of the query's predicate the store could not say.
     package var remainder: PredicateTree?
 }
-
-/// A place in the histories of several stores.
-protocol HistoryPosition {
-    /// The number of the transaction, in the store of that UUID; nil where it says nothing of it.
-    func number(inStore identifier: String) -> Int64?
-}

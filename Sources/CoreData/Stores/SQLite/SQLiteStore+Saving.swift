@@ -56,6 +56,7 @@ extension SQLiteStore {
             throw error
         }
         run.noteCommit()
+        lock.commits.signal()
         return run
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import SQLiteDriver
 
 extension SQLiteStore {
-    private func requiredHistory() throws -> HistoryTables {
+    func requiredHistory() throws -> HistoryTables {
         guard let history else { throw withoutHistory }
         return history
     }
@@ -43,14 +43,21 @@ extension SQLiteStore {
     }
 
     func deleteHistory(before bound: HistoryBound) throws -> Int {
+        try changingHistory("delete a part of the history") {
+            try Self.deleteTransactions(upTo: try Self.last(before: bound, $0), $0)
+        }
+    }
+
+    /// Runs `body` in a transaction.
+    func changingHistory<Result>(_ doing: String, _ body: (Connection) throws -> Result) throws -> Result {
         _ = try requiredHistory()
         try requireWritable()
-        return try reporting("delete a part of the history") {
+        return try reporting(doing) {
             try pool.write { connection in
                 try connection.transaction(.immediate) {
                     try requireFile()
                     try requireSameStore(connection)
-                    return try Self.deleteTransactions(upTo: try Self.last(before: bound, connection), connection)
+                    return try body(connection)
                 }
             }
         }
@@ -70,7 +77,7 @@ extension SQLiteStore {
         }
     }
 
-    private static func deleteTransactions(upTo last: Int64, _ connection: Connection) throws -> Int {
+    static func deleteTransactions(upTo last: Int64, _ connection: Connection) throws -> Int {
         try connection.run("DELETE FROM ACHANGE WHERE ZTRANSACTIONID <= ?", [.integer(last)])
         try connection.run("DELETE FROM ATRANSACTION WHERE Z_PK <= ?", [.integer(last)])
         let count = connection.changes

@@ -8,6 +8,9 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, Codabl
     /// By the UUID of the store: the number of the last transaction that was seen.
     let numbers: [String: Int64]
 
+    /// The number in the store of that UUID; nil where it says nothing of it.
+    func number(inStore identifier: String) -> Int64? { numbers[identifier] }
+
     init(_ numbers: [String: Int64]) {
         self.numbers = numbers
         super.init()
@@ -54,8 +57,4 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, Codabl
     open override var description: String {
         "NSPersistentHistoryToken (\(numbers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")))"
     }
-}
-
-extension NSPersistentHistoryToken: HistoryPosition {
-    func number(inStore identifier: String) -> Int64? { numbers[identifier] }
 }
