@@ -137,3 +137,31 @@ struct MigratedHistoryTests {
         #expect(try other.history().map(\.transactionNumber) == [5])
     }
 }
+
+@Suite("A store with a history that was migrated in its place")
+struct HistoryInPlaceTests {
+    @Test("keeps the changes, and says which properties only where they are the same")
+    func properties() throws {
+        let folder = try TemporaryFolder()
+        let old = try Stack(folder.store, LibraryModel.make(), options: [NSPersistentHistoryTrackingKey: true])
+        let context = old.newContext()
+        let (tag, book) = (Tag(context: context), Book(context: context))
+        book.title = "a"
+        try context.save()
+        (tag.label, book.title) = ("b", "b")
+        try context.save()
+        try old.close()
+        let model = LibraryModel.make()
+        model.entitiesByName["Tag"]?.properties.append(LibraryModel.attribute("colour", .stringAttributeType))
+        let added = LibraryModel.entity("Aardvark", NSManagedObject.self, [LibraryModel.attribute("name", .stringAttributeType)])
+        model.entities.append(added)
+        let options: [AnyHashable: Any] = [
+            NSPersistentHistoryTrackingKey: true, NSMigratePersistentStoresAutomaticallyOption: true,
+            NSInferMappingModelAutomaticallyOption: true,
+        ]
+        let new = try Stack(folder.store, model, options: options)
+        #expect(try new.newContext().told() == [["insert Book/p1", "insert Tag/p1"], ["update Book/p1 title", "update Tag/p1"]])
+        try new.close()
+        #expect(try StoreInspector(url: folder.store).problems(with: model) == [])
+    }
+}

@@ -84,9 +84,10 @@ import Foundation
         var told: [NSManagedObjectID] = []
         while let merge = await iterator.next() {
             told += merge.userInfo?[NSInsertedObjectIDsKey] as? Set<NSManagedObjectID> ?? []
+            if told.count < changes / 2 { continue }
             let numbers = await main.perform { main.registeredObjects.map { $0.value(forKey: "number") as? Int ?? 0 } }
             let sum = numbers.reduce(0, +)
-            guard numbers.count == changes, sum == 2 * changes, told.count >= changes / 2 else { continue }
+            guard numbers.count == changes, sum == 2 * changes else { continue }
             say("\(numbers.count) groups, sum \(sum), told \(told.count) times of \(Set(told).count)")
             break
         }

@@ -12,6 +12,11 @@ struct HistoryBits {
         toManys = entity.shape.toManys.map { bits[$0.name] }
     }
 
+    /// Whether a bit stands for another property, by name, in another version of an entity.
+    static func differ(_ left: SQLEntity?, _ right: SQLEntity?) -> Bool {
+        left.map { HistoryBits($0.description).properties.map(\.name) } != right.map { HistoryBits($0.description).properties.map(\.name) }
+    }
+
     private var byteCount: Int { properties.count / 8 + 1 }
 
     func bytes(_ changedSlots: SlotMask, _ changedToManys: SlotMask) -> [UInt8] {

@@ -16,16 +16,15 @@ final class FileEvents: @unchecked Sendable {
         descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         guard descriptor >= 0 else { return nil }
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        let descriptor = descriptor
+        source.setEventHandler(handler: body)
+        source.setCancelHandler { close(descriptor) }
         guard inotify_add_watch(descriptor, url.path, UInt32(IN_MODIFY)) >= 0 else {
-            close(descriptor)
             source.resume()
             source.cancel()
             return nil
         }
         watchLog()
-        let descriptor = descriptor
-        source.setEventHandler(handler: body)
-        source.setCancelHandler { close(descriptor) }
         source.resume()
     }
 
