@@ -140,7 +140,8 @@ extension NSPersistentStoreCoordinator: GraphParent {
 
     func save(_ changes: ChangeSet, willCommit: () -> Void) throws -> SaveReceipt {
         var receipt = SaveReceipt(groups: changes.groups.map { SaveReceipt.Group(store: $0.store) })
-        let parts = try route(changes, &receipt)
+        var parts = try route(changes, &receipt)
+        for index in parts.indices { parts[index].changes.origin = changes.origin }
         let taken = try save(parts[...], willCommit)
         noteSave()
         receipt.publish = { for part in taken { part.publish() } }
@@ -189,6 +190,7 @@ extension NSPersistentStoreCoordinator: GraphParent {
         for change in changes.rowPositions {
             parts[Self.store(of: change.owner, homes), default: StoreChanges()].rowPositions.append(change)
         }
+        for change in changes.changedToManys { parts[change.owner.store]?.changedToManys[change.owner] = change.relationships }
         for append in changes.appends { parts[Self.store(of: append.member, homes), default: StoreChanges()].appends.append(append) }
         for store in allStores where store.hasUnwrittenMetadata && !store.isReadOnly {
             parts[store.number, default: StoreChanges()] = parts[store.number] ?? StoreChanges()

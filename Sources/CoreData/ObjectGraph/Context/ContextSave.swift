@@ -133,7 +133,9 @@ final class ContextSave {
         return letsChildrenIn ? try context.queue.lend { try write(changes) } : try write(changes)
     }
 
-    private func write(_ changes: ChangeSet) throws -> SaveReceipt {
+    private func write(_ frozen: ChangeSet) throws -> SaveReceipt {
+        var changes = frozen
+        changes.origin = ChangeOrigin(author: context.transactionAuthor, contextName: context.name)
         guard context.hasHadChildren else { return try parent.save(changes, willCommit: {}) }
         var isPublishing = false
         defer { if isPublishing { context.identityMap.forwardingTable.endPublishing() } }

@@ -1,7 +1,10 @@
 import Foundation
 
 extension SQLiteStore: RowStore {
-    var capabilities: StoreCapabilities { isInMemory ? Self.ofMemory : Self.ofFiles }
+    var capabilities: StoreCapabilities {
+        let basic = isInMemory ? Self.ofMemory : Self.ofFiles
+        return history == nil ? basic : basic.union(.history)
+    }
 
     private static let ofMemory: StoreCapabilities = [.sql, .constraints, .severalProcesses, .transactions, .emptying, .order]
     private static let ofFiles = ofMemory.union(.durable)

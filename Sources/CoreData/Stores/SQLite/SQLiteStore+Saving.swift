@@ -56,6 +56,7 @@ extension SQLiteStore {
             throw error
         }
         run.noteCommit()
+        lock.commits.signal()
         return run
     }
 
@@ -140,6 +141,7 @@ extension SQLiteStore {
     struct EntityStatements {
         var save: SaveStatements?
         var lookUp: RowLookUp?
+        var history: HistoryBits?
     }
 }
 

@@ -21,6 +21,9 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let openedVersionHashes: [String: Data]
     /// The version of the tables that was found to be of a known model.
     let tablesVersion = Atomic<Int64>(-1)
+    /// Where its history is; nil for a store without one.
+    let history: HistoryTables?
+    private let watch = Lock<StoreWatch?>(nil)
     private let kind: String
     let state: Lock<MetadataState>
 
@@ -43,6 +46,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         pool = opened.pool
         counter = opened.counter
         kind = opened.type
+        history = opened.history
         plans = PlanCache(schema: opened.schema)
         cache = RowCache(entityCount: model.entitiesInIndexOrder.count)
         state = Lock(MetadataState(metadata: opened.metadata))
@@ -57,7 +61,10 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     }
 
     // Batches that the cache keeps for a while are listed in it, and keep it in turn.
-    deinit { cache.forgetAll() }
+    deinit {
+        stopWatching()
+        cache.forgetAll()
+    }
 
     override var type: String { kind }
 
@@ -104,7 +111,21 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     func holds(_ entity: NSEntityDescription) -> Bool { schema.entityIfStored(entity) != nil }
 
+    func watchCommits(_ tell: @escaping @Sendable (Int64?) -> Void) throws {
+        let made = try reporting("watch the store") { try StoreWatch(self, tell) }
+        watch.withLock { $0 = made }
+    }
+
+    /// Before the connections close: the last one takes the log into the file.
+    private func stopWatching() {
+        watch.withLock { watch in
+            defer { watch = nil }
+            return watch
+        }?.stop()
+    }
+
     func close() {
+        stopWatching()
         pool.close()
         cache.forgetAll()
     }
