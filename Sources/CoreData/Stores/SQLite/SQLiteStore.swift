@@ -15,6 +15,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let changesByOthers = ChangesByOthers()
     let publicationOrder = PublicationOrder()
     let keyPool = KeyPool()
+    let snapshots = HeldSnapshots()
     /// By relationship of the store's model, which keeps it.
     let relationshipPlans = Lock<[ObjectIdentifier: RelationshipPlan]>([:])
     let entityStatements = Lock<[Int: EntityStatements]>([:])
@@ -36,14 +37,15 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         model: NSManagedObjectModel,
         configurationName: String?,
         url: URL,
-        options: [AnyHashable: Any]?
+        options: [AnyHashable: Any]?,
+        plans: PlanCache? = nil
     ) {
         self.model = model
         schema = opened.schema
         pool = opened.pool
         counter = opened.counter
         kind = opened.type
-        plans = PlanCache(schema: opened.schema)
+        self.plans = plans ?? PlanCache(schema: opened.schema)
         cache = RowCache(entityCount: model.entitiesInIndexOrder.count)
         state = Lock(MetadataState(metadata: opened.metadata))
         openedVersionHashes = opened.metadata.versionHashes
@@ -57,7 +59,10 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     }
 
     // Batches that the cache keeps for a while are listed in it, and keep it in turn.
-    deinit { cache.forgetAll() }
+    deinit {
+        snapshots.end()
+        cache.forgetAll()
+    }
 
     override var type: String { kind }
 
@@ -76,6 +81,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     /// The database has become that of another store.
     func become(_ metadata: StoreMetadata) {
+        snapshots.end()
         state.withLock { $0 = MetadataState(metadata: metadata) }
         identifier = metadata.uuid
         cache.forgetAll()
@@ -105,6 +111,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     func holds(_ entity: NSEntityDescription) -> Bool { schema.entityIfStored(entity) != nil }
 
     func close() {
+        snapshots.end()
         pool.close()
         cache.forgetAll()
     }
