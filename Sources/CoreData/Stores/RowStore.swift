@@ -35,6 +35,9 @@ package protocol RowStore: NSPersistentStore {
     func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow]
     /// What is at hand of a row is to be read again.
     func forgetRow(root: Int, key: Int64)
+    /// The store as it is at the moment, to be read only, whatever is written afterwards; it knows rows of its own. Nil where the store cannot do
+    /// that. It ends when nobody has it any more, or when this one is closed.
+    func snapshot() throws -> (any RowStore)?
 
     /// The key that the last part of an ID's URI stands for, as it is there, escapes included; nil for a text that no ID of the store has.
     func key(named text: String, of entity: NSEntityDescription) -> Int64?
@@ -130,6 +133,8 @@ extension RowStore {
         explanation.inMemory = ["all: a store of type \(type) has no SQL"]
         return explanation
     }
+
+    package func snapshot() throws -> (any RowStore)? { nil }
 
     package func pooledKeys(_ count: Int, for entity: NSEntityDescription) -> Int64? { nil }
 }

@@ -15,6 +15,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let changesByOthers = ChangesByOthers()
     let publicationOrder = PublicationOrder()
     let keyPool = KeyPool()
+    let snapshots = HeldSnapshots()
     /// By relationship of the store's model, which keeps it.
     let relationshipPlans = Lock<[ObjectIdentifier: RelationshipPlan]>([:])
     let entityStatements = Lock<[Int: EntityStatements]>([:])
@@ -39,7 +40,8 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         model: NSManagedObjectModel,
         configurationName: String?,
         url: URL,
-        options: [AnyHashable: Any]?
+        options: [AnyHashable: Any]?,
+        plans: PlanCache? = nil
     ) {
         self.model = model
         schema = opened.schema
@@ -47,7 +49,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         counter = opened.counter
         kind = opened.type
         history = opened.history
-        plans = PlanCache(schema: opened.schema)
+        self.plans = plans ?? PlanCache(schema: opened.schema)
         cache = RowCache(entityCount: model.entitiesInIndexOrder.count)
         state = Lock(MetadataState(metadata: opened.metadata))
         openedVersionHashes = opened.metadata.versionHashes
@@ -63,6 +65,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     // Batches that the cache keeps for a while are listed in it, and keep it in turn.
     deinit {
         stopWatching()
+        snapshots.end()
         cache.forgetAll()
     }
 
@@ -83,6 +86,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     /// The database has become that of another store.
     func become(_ metadata: StoreMetadata) {
+        snapshots.end()
         state.withLock { $0 = MetadataState(metadata: metadata) }
         identifier = metadata.uuid
         cache.forgetAll()
@@ -126,6 +130,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     func close() {
         stopWatching()
+        snapshots.end()
         pool.close()
         cache.forgetAll()
     }
