@@ -111,7 +111,7 @@ let package = Package(
             dependencies: ["CoreDataCommand", "CoreData", "ModelFormat", "SQLiteDriver", "TestSupport"],
             swiftSettings: strict
         ),
-        .testTarget(name: "GuideTests", dependencies: ["CoreData", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "GuideTests", dependencies: ["CoreData", "CoreDataStack", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "GettingStartedTests", dependencies: ["TestSupport"], swiftSettings: strict),
         .target(
             name: "CoreDataStack",

@@ -5,7 +5,7 @@ import Testing
 @Suite("Guides")
 struct GuideTests {
     private static let names = [
-        "LifeCycle", "Migration", "PredicatesAndSorts", "SharingCodeWithAMac", "Testing", "Transformers", "Uniqueness",
+        "Importing", "LifeCycle", "Migration", "PredicatesAndSorts", "SharingCodeWithAMac", "Testing", "Transformers", "Uniqueness",
     ]
 
     private static func text(_ path: String) throws -> String {

@@ -29,13 +29,14 @@ import Foundation
             }
             exit(0)
         case "move": try move(url, CommandLine.arguments.dropFirst(3).first)
+        case "batch": try BatchWork(url).run()
         case "scope", "scope-throwing": try saveAndEnd(CommandLine.arguments[1], url)
         default: await place(argument)
         }
     }
 
     /// Prints a line that is out of the process when this returns.
-    private static func say(_ line: Any) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
+    static func say(_ line: Any) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
     /// Saves groups for ever, through all layers and in every form, and says the number of each whose save was reported as done.
     private static func save(_ stack: CoreDataStack) async throws {

@@ -3,7 +3,7 @@ import Foundation
 extension SQLiteStore: RowStore {
     var capabilities: StoreCapabilities { isInMemory ? Self.ofMemory : Self.ofFiles }
 
-    private static let ofMemory: StoreCapabilities = [.sql, .constraints, .severalProcesses, .transactions, .emptying, .order]
+    private static let ofMemory: StoreCapabilities = [.sql, .constraints, .severalProcesses, .batch, .transactions, .emptying, .order]
     private static let ofFiles = ofMemory.union(.durable)
 
     private var isInMemory: Bool { if case .memory = lock.identity { true } else { false } }
