@@ -35,7 +35,7 @@ extension NSPersistentStoreCoordinator: StoreReader {
     }
 
     /// The store that new objects of an entity go to: the chosen one, else the first that can be written and holds the entity.
-    private func storeForInserts(of entity: NSEntityDescription, chosen: Int32) throws -> any RowStore {
+    func storeForInserts(of entity: NSEntityDescription, chosen: Int32) throws -> any RowStore {
         if chosen != 0 { return try writable(requiredStore(chosen)) }
         let candidates = allStores.filter { $0.holds(entity) }
         if let store = candidates.first(where: { !$0.isReadOnly }) { return store }
@@ -43,7 +43,7 @@ extension NSPersistentStoreCoordinator: StoreReader {
         throw CocoaError.coreData(.persistentStoreSave, "No store of the coordinator takes objects of entity \(entity.name ?? "?").")
     }
 
-    private func writable(_ store: any RowStore) throws -> any RowStore {
+    func writable(_ store: any RowStore) throws -> any RowStore {
         guard store.isReadOnly else { return store }
         throw CocoaError.coreData(
             .persistentStoreSave,

@@ -82,6 +82,26 @@ package final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
     @inline(__always) func string(_ index: Int) -> UnsafeMutablePointer<String?> { slot(index).assumingMemoryBound(to: String?.self) }
     @inline(__always) func data(_ index: Int) -> UnsafeMutablePointer<Data?> { slot(index).assumingMemoryBound(to: Data?.self) }
 
+    /// Takes the values of another row of the same layout.
+    ///
+    /// - Precondition: nobody else has this row.
+    func reset(to other: OwnRow) {
+        withLayout { layout in
+            let (source, target) = (other.bytes, bytes)
+            for slot in layout.managedSlots where !EntityLayout.isNull(target, slot) { storeNull(at: slot) }
+            memcpy(target + EntityLayout.nullsOffset, source + EntityLayout.nullsOffset, layout.ownSize - EntityLayout.nullsOffset)
+            for slot in layout.managedSlots where !EntityLayout.isNull(source, slot) {
+                // As in `copy(keepsBase:)`: what was there was nil, which owns nothing.
+                let address = target + Int(layout.ownOffsets[slot])
+                if layout.kinds[slot] == .string {
+                    address.initializeMemory(as: String?.self, to: other.string(slot).pointee)
+                } else {
+                    address.initializeMemory(as: Data?.self, to: other.data(slot).pointee)
+                }
+            }
+        }
+    }
+
     /// A row with the same values that remembers this one as its base when `keepsBase`.
     func copy(keepsBase: Bool) -> OwnRow {
         let copy = withLayout { layout in

@@ -225,6 +225,24 @@ final class RowCache: @unchecked Sendable {
         }
     }
 
+    /// Forgets the rows of many keys.
+    func forget(root: Int, keys: [Int64]) {
+        guard !keys.isEmpty else { return }
+        mutex.withLock {
+            noteWrite(root)
+            for key in keys { if let entry = tables[root]?.find(key) { tables[root]?.remove(key, ifValue: entry) } }
+        }
+    }
+
+    /// Forgets all rows below a root entity: some of them are not what they were, and nobody has said which.
+    func forget(root: Int) {
+        mutex.withLock {
+            noteWrite(root)
+            tables[root]?.deallocate()
+            tables[root] = nil
+        }
+    }
+
     /// Forgets the rows that were deleted.
     func forget(root: Int, deletes: ContiguousArray<ChangeSet.Delete>) {
         guard !deletes.isEmpty else { return }

@@ -53,6 +53,11 @@ package protocol RowStore: NSPersistentStore {
     /// - Throws: `SaveConflicts`, or a `CocoaError`; the store is as it was then.
     func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt
 
+    /// Changes rows without objects: all or none. `next` as for a save.
+    ///
+    /// - Throws: a `CocoaError`; the store is as it was then. One without the capability says so, with code 134091.
+    func execute(_ request: BatchRequest, _ next: () throws -> Void) throws -> BatchReceipt
+
     /// The same store without objects and under another identifier, opened once more; this instance is to be closed then.
     ///
     /// - Throws: where that cannot be: everything is as it was then.

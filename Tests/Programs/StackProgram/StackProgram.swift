@@ -31,13 +31,14 @@ import Foundation
         case "move": try move(url, CommandLine.arguments.dropFirst(3).first)
         case "share": try await share(url, CommandLine.arguments[3], Int(CommandLine.arguments[4]) ?? 0)
         case "track": try track(url)
+        case "batch": try BatchWork(url).run()
         case "scope", "scope-throwing": try saveAndEnd(CommandLine.arguments[1], url)
         default: await place(argument)
         }
     }
 
     /// Prints a line that is out of the process when this returns.
-    private static func say(_ line: Any) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
+    static func say(_ line: Any) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
     /// Saves groups for ever, through all layers and in every form, and says the number of each whose save was reported as done.
     private static func save(_ stack: CoreDataStack) async throws {

@@ -25,7 +25,8 @@ final class SaveStatements {
     private(set) lazy var insertOne = "INSERT \(insertHead)\(insertRow)"
     private var insertMany: (count: Int, sql: String) = (0, "")
     private var updates = RecentlyUsed<SlotMask, Update>(countLimit: 128)
-    private let columns: [[String]]
+    /// The columns of each slot.
+    let columns: [[String]]
 
     private lazy var parametersPerRow = columns.reduce(1) { $0 + $1.count }
 

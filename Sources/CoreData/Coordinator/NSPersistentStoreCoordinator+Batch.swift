@@ -1,0 +1,44 @@
+import Foundation
+
+extension NSPersistentStoreCoordinator {
+    /// Carries a batch request out in the stores that it is about: in all or in none, but for a commit that fails after another store's.
+    ///
+    /// - Throws: `CocoaError` 134091 where a store cannot, 134030 where it was opened read-only, 134040 as for a save; what the stores throw.
+    func execute(_ request: BatchRequest) throws -> [(store: any RowStore, changes: BatchChanges)] {
+        let stores = try stores(for: request).sorted { $0.location < $1.location }
+        let receipts = try execute(request, stores[...])
+        noteSave()
+        for receipt in receipts { receipt.publish() }
+        return zip(stores, receipts).map { ($0, $1.changes) }
+    }
+
+    private func stores(for request: BatchRequest) throws -> [any RowStore] {
+        if case .insert(let rows) = request.change { return [try storeForInserts(of: rows.entity, chosen: rows.stores?.first ?? 0)] }
+        let query = FetchQuery(entity: request.entity, stores: request.stores)
+        let stores = try stores(for: query)
+        guard !stores.isEmpty else {
+            throw CocoaError.coreData(.persistentStoreOperation, "No store that an \(request.name) asks has \(request.entity.name ?? "?").")
+        }
+        if stores.count > 1, case .delete(let query) = request.change, query.limit > 0 || query.offset > 0 {
+            throw CocoaError.coreData(.coreData, "A limit or offset of an \(request.name) is for one store: name it in affectedStores.")
+        }
+        return try stores.map(writable)
+    }
+
+    /// As saves do: every transaction is open, and all statements have run, before the first is committed.
+    private func execute(_ request: BatchRequest, _ stores: ArraySlice<any RowStore>) throws -> [BatchReceipt] {
+        guard let store = stores.first else { return [] }
+        var rest: [BatchReceipt] = []
+        do {
+            let receipt = try store.execute(request) { rest = try execute(request, stores.dropFirst()) }
+            return [receipt] + rest
+        } catch  where !rest.isEmpty {
+            for receipt in rest { receipt.publish() }
+            throw CocoaError.coreData(
+                .persistentStoreIncompleteSave,
+                "An \(request.name) has changed other stores, but not the one at \(store.url?.path ?? "?"): \(error.localizedDescription)",
+                userInfo: [NSAffectedStoresErrorKey: [store], NSUnderlyingErrorKey: error]
+            )
+        }
+    }
+}

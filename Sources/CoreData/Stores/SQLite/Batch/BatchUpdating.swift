@@ -1,0 +1,145 @@
+import Foundation
+import Predicates
+import SQLiteDriver
+import class Predicates.NSExpression
+
+/// Writes values into all rows of a query, with one statement where relationships have nothing to do with it.
+struct BatchUpdating {
+    private let store: SQLiteStore
+    private let connection: Connection
+    private let query: FetchQuery
+    private let assignments: [BatchAssignment]
+    private let collectsKeys: Bool
+    private let entity: SQLEntity
+    private var touched = TouchedRows()
+
+    /// As `SaveStatements.touch` says it of rows that were never read.
+    static let advance = "Z_OPT = CASE WHEN Z_OPT < \(Int64.max) THEN (Z_OPT | 0) + 1 ELSE 1 END"
+
+    init(_ store: SQLiteStore, _ connection: Connection, _ query: FetchQuery, _ assignments: [BatchAssignment], collectsKeys: Bool) {
+        (self.store, self.connection, self.query, self.assignments) = (store, connection, query, assignments)
+        self.collectsKeys = collectsKeys
+        entity = store.schema.entity(for: query.entity)
+    }
+
+    mutating func run() throws -> BatchChanges {
+        let selection = try RowSelection(query, store, "NSBatchUpdateRequest")
+        var values = ExpressionSQL(entity, store)
+        var terms: [SQLText] = []
+        for assignment in assignments { terms += try self.terms(assignment, &values) }
+        terms += values.assignments + [SQLText(sql: Self.advance)]
+        let relationships = assignments.filter { ($0.property as? NSRelationshipDescription)?.inverse != nil }
+        if !collectsKeys, relationships.isEmpty {
+            let count = try write(terms, values, selection.clause)
+            var changes = BatchChanges()
+            (changes.count, changes.unlistedRoots) = (count, [query.entity.rootEntity.index])
+            return changes
+        }
+        let rows = try selection.rows(KeyReader(store: store, connection: connection))
+        let keys = SQLiteValue.keys(rows.map(\.key))
+        for assignment in relationships { try relate(assignment, keys) }
+        let clause = SQLText(sql: " WHERE t0.Z_PK IN (SELECT value FROM json_each(?))", parameters: [keys])
+        if !rows.isEmpty { _ = try write(terms, values, clause) }
+        touched.exclude(rows, root: query.entity.rootEntity.index)
+        try touched.advance(store, connection)
+        return changes(rows)
+    }
+
+    private func changes(_ rows: [KeyReader.Found]) -> BatchChanges {
+        var changes = BatchChanges()
+        changes.count = rows.count
+        let names = assignments.map(\.name).sorted()
+        changes.updated =
+            Dictionary(grouping: rows, by: \.entity).sorted { $0.key < $1.key }
+            .map { BatchChanges.Rows(entity: $0.key, keys: $0.value.map(\.key), properties: names) } + touched.rows
+        return changes
+    }
+
+    private func write(_ terms: [SQLText], _ values: ExpressionSQL, _ clause: SQLText) throws -> Int {
+        var text = SQLText(sql: "UPDATE \(entity.table) AS t0 SET ")
+        text.append(terms[...], separator: ", ")
+        text.append(values.rest(clause))
+        do {
+            try connection.run(text.sql, text.parameters)
+        } catch let error as SQLiteError where error.message == ExpressionSQL.misfitMessage {
+            guard let name = try values.misfit(clause, connection) else { throw error }
+            throw BatchValue(entity: query.entity, key: name).error(
+                .managedObjectValidation,
+                "has no room for what its expression gives of a row: nothing was written"
+            )
+        }
+        return connection.changes
+    }
+
+    /// What is to stand behind SET for a property that gets a constant.
+    private func terms(_ assignment: BatchAssignment, _ values: inout ExpressionSQL) throws -> [SQLText] {
+        guard let column = entity.columns[assignment.name] else {
+            throw BatchValue(entity: query.entity, key: assignment.name).error(.coreData, "is not kept in this store")
+        }
+        switch assignment.value {
+        case .expression(let expression):
+            guard let attribute = assignment.property as? NSAttributeDescription else { return [] }
+            try values.assign(expression, to: attribute, column)
+            return []
+        case .constant(.reference(let target)):
+            guard target.store == store.number else {
+                let value = BatchValue(entity: query.entity, key: assignment.name)
+                throw value.error(.managedObjectExternalRelationship, "was set to an object of another store")
+            }
+            return set(column.name, .integer(target.key))
+                + set(column.entityColumn, .integer(Int64(store.schema.number(ofEntityAt: target.entity))))
+        case .constant(let value):
+            return set(column.name, value.stored(isMarked: column.isMarked)) + set(column.entityColumn, .null)
+                + set(column.orderColumn, .null)
+        }
+    }
+
+    private func set(_ column: String?, _ value: SQLiteValue) -> [SQLText] {
+        column.map { [SQLText(sql: "\($0) = ?", parameters: [value])] } ?? []
+    }
+
+    /// Who loses a member counts as changed, and who gets one; a member goes to the end of its new owner's.
+    private mutating func relate(_ assignment: BatchAssignment, _ keys: SQLiteValue) throws {
+        guard let relationship = assignment.property as? NSRelationshipDescription, let inverse = relationship.inverse,
+            let column = entity.columns[assignment.name], case .constant(let value) = assignment.value
+        else { return }
+        let target: RowReference? = if case .reference(let target) = value { target } else { nil }
+        let key = target.map { SQLiteValue.integer($0.key) } ?? .null
+        let moving = "o.Z_PK IN (SELECT value FROM json_each(?1)) AND o.\(column.name) IS NOT ?2"
+        let table = store.schema.entity(for: relationship.destination).table
+        let owners = "SELECT DISTINCT d.Z_PK, d.Z_ENT FROM \(entity.table) o JOIN \(table) d ON d.Z_PK = o.\(column.name) WHERE \(moving)"
+        let root = relationship.destination.rootEntity.index
+        let former = try KeyReader(store: store, connection: connection).rows(owners, [keys, key])
+        for owner in former { touched.add(owner, inverse.name, root: root) }
+        guard let target else { return }
+        let members = try connection.rows("SELECT o.Z_PK FROM \(entity.table) o WHERE \(moving) ORDER BY o.Z_PK", [keys, key])
+        if !members.isEmpty { touched.add((target.key, Int(target.entity)), inverse.name, root: root) }
+        guard let order = column.orderColumn else { return }
+        let mark = store.orderMarks.mark(table: entity.table, column: order)
+        for member in members {
+            try connection.run("UPDATE \(entity.table) SET \(order) = ? WHERE Z_PK = ?", [.integer(try mark.next(connection)), member[0]])
+        }
+    }
+}
+
+extension SlotValue {
+    /// As a column has it.
+    fileprivate func stored(isMarked: Bool) -> SQLiteValue {
+        switch self {
+        case .null, .reference: .null
+        case .integer(let number): .integer(number)
+        case .boolean(let flag): .integer(flag ? 1 : 0)
+        case .float(let number): .real(Double(number))
+        case .double(let number): .real(number)
+        case .date(let date): .real(date.timeIntervalSinceReferenceDate)
+        case .uuid(let uuid): .blob(withUnsafeBytes(of: uuid.uuid) { [UInt8]($0) })
+        case .decimal(let number):
+            switch StoredNumber(number) {
+            case .integer(let integer): .integer(integer)
+            case .real(let double): .real(double)
+            }
+        case .string(let text): .text(text)
+        case .binary(let data): .blob(isMarked ? [1] + [UInt8](data) : [UInt8](data))
+        }
+    }
+}

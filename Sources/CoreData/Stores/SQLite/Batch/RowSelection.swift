@@ -1,0 +1,147 @@
+import Predicates
+import SQLiteDriver
+
+/// The rows that a batch request is about: a condition of the statement that changes them, or a query for their keys.
+struct RowSelection {
+    let entity: SQLEntity
+    private let joins: String
+    private let condition: SQLText
+    private let window: SQLText
+
+    /// - Throws: `CocoaError` 134060 for a predicate or an order that only memory can follow, naming the entity.
+    init(_ query: FetchQuery, _ store: SQLiteStore, _ name: String) throws {
+        let frame = store.plans.frame(entity: query.entity, includesSubentities: query.includesSubentities, result: .references)
+        entity = frame.entity
+        var sql = PredicateSQL(entity: frame.entity, cache: store.plans, home: store.home)
+        sql.text.sql = frame.entityFilter
+        let beyond = try query.predicate.map { try sql.writeConjuncts(of: $0) } ?? []
+        let isWindowed = query.limit > 0 || query.offset > 0
+        let order = isWindowed ? try sql.order(by: query.sortDescriptors) : ""
+        guard beyond.isEmpty, let order else {
+            throw CocoaError.coreData(
+                .coreData,
+                """
+                The \(beyond.isEmpty ? "order" : "predicate") of an \(name) of \(query.entity.name ?? "?") has a part that only memory can evaluate, \
+                and a batch request reads no objects: fetch the IDs, and name those.
+                """
+            )
+        }
+        joins = sql.scopes[0].joinClauses
+        condition = sql.text
+        let limit = FetchPlan.limit(query)
+        window = isWindowed ? SQLText(sql: order + limit.sql, parameters: limit.parameters) : SQLText()
+    }
+
+    /// What follows the table, whose alias is t0, in an UPDATE or DELETE.
+    var clause: SQLText {
+        if joins.isEmpty, window.sql.isEmpty { return condition }
+        let keys = select("t0.Z_PK")
+        return SQLText(sql: " WHERE t0.Z_PK IN (\(keys.sql))", parameters: keys.parameters)
+    }
+
+    /// A query of the rows.
+    func select(_ columns: String) -> SQLText {
+        SQLText(
+            sql: "SELECT \(columns) FROM \(entity.table) t0\(joins)\(condition.sql)\(window.sql)",
+            parameters: condition.parameters + window.parameters
+        )
+    }
+
+    func rows(_ reader: KeyReader) throws -> [KeyReader.Found] {
+        let query = select("t0.Z_PK, t0.Z_ENT")
+        return try reader.rows(query.sql, query.parameters)
+    }
+}
+
+/// Reads keys with the entities of their rows.
+struct KeyReader {
+    typealias Found = (key: Int64, entity: Int)
+
+    let store: SQLiteStore
+    let connection: Connection
+
+    /// The rows of a query of keys and numbers of entities. A number that the model does not have is that of no entity: those rows are left out.
+    func rows(_ sql: String, _ parameters: [SQLiteValue]) throws -> [Found] {
+        try connection.withCached(sql) { statement in
+            try statement.bind(parameters)
+            var rows: [Found] = []
+            var latest: (number: Int64, entity: Int) = (-1, 0)
+            guard try statement.step() else { return rows }
+            repeat {
+                let number = statement.int(1)
+                if number != latest.number {
+                    guard let entity = store.schema.entity(numbered: Int(number)) else { continue }
+                    latest = (number, entity.description.index)
+                }
+                rows.append((statement.int(0), latest.entity))
+            } while try statement.next()
+            return rows
+        }
+    }
+}
+
+/// Rows of others that a batch request changes along relationships. The version of each rises once, whatever leads to it.
+struct TouchedRows {
+    /// By the index of the root entity.
+    private var keys: [Int: Set<Int64>] = [:]
+    /// By entity and relationship.
+    private var lists: [List: [Int64]] = [:]
+
+    private struct List: Hashable {
+        let entity: Int
+        let property: String
+    }
+
+    mutating func add(_ row: KeyReader.Found, _ property: String, root: Int) {
+        keys[root, default: []].insert(row.key)
+        lists[List(entity: row.entity, property: property), default: []].append(row.key)
+    }
+
+    var rows: [BatchChanges.Rows] {
+        lists.sorted { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }
+            .map { BatchChanges.Rows(entity: $0.key.entity, keys: $0.value, properties: [$0.key.property], isRelated: true) }
+    }
+
+    /// Leaves out rows whose versions rise anyway.
+    mutating func exclude(_ rows: [KeyReader.Found], root: Int) {
+        if keys[root] != nil { keys[root]?.subtract(rows.map(\.key)) }
+    }
+
+    /// Advances the versions: one statement for each table.
+    func advance(_ store: SQLiteStore, _ connection: Connection) throws {
+        for (root, keys) in keys.sorted(by: { $0.key < $1.key }) where !keys.isEmpty {
+            let entity = store.schema.entity(for: store.model.entitiesInIndexOrder[root])
+            try connection.run(store.saveStatements(entity.description).touch, [.keys(keys.sorted())])
+        }
+    }
+}
+
+extension SQLEntity {
+    /// Whether a relationship's other end is in this store, and where it is kept.
+    func targets(of relationship: NSRelationshipDescription, _ schema: SQLSchema) -> SQLText? {
+        guard let destination = schema.entityIfStored(relationship.destination)?.table else { return nil }
+        let keys = "IN (SELECT value FROM json_each(?1))"
+        if !relationship.isToMany {
+            guard let column = columns[relationship.name]?.name else { return nil }
+            return SQLText(
+                sql: "SELECT DISTINCT d.Z_PK, d.Z_ENT FROM \(table) o JOIN \(destination) d ON d.Z_PK = o.\(column) WHERE o.Z_PK \(keys)"
+            )
+        }
+        switch toMany[relationship.name] {
+        case .foreignKey(let table, let column, _, _)?:
+            return SQLText(sql: "SELECT d.Z_PK, d.Z_ENT FROM \(table) d WHERE d.\(column) \(keys)")
+        case .joinTable(let name, let owner, let target, _, _)?:
+            return SQLText(
+                sql: "SELECT DISTINCT d.Z_PK, d.Z_ENT FROM \(name) j JOIN \(destination) d ON d.Z_PK = j.\(target) WHERE j.\(owner) \(keys)"
+            )
+        case .reflexive(let name, let column, let other, _)?:
+            return SQLText(
+                sql: """
+                    SELECT d.Z_PK, d.Z_ENT FROM \(name) j JOIN \(destination) d ON d.Z_PK = j.\(other) WHERE j.\(column) \(keys) UNION \
+                    SELECT d.Z_PK, d.Z_ENT FROM \(name) j JOIN \(destination) d ON d.Z_PK = j.\(column) WHERE j.\(other) \(keys)
+                    """
+            )
+        case nil: return nil
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import SQLiteDriver
+import TestSupport
+import Testing
+
+@Suite("A process that is killed in a batch request", .timeLimit(.minutes(20)))
+struct KilledBatchTests {
+    /// How often a process is killed: 20 times, or as often as `COREDATA_KILLS` says.
+    private static let kills = ProcessInfo.processInfo.environment["COREDATA_KILLS"].flatMap { Int($0) } ?? 20
+    private static let size: Int64 = 500
+
+    // * A process inserts, updates and deletes hundreds of rows by batch requests. It is killed at random moments; another goes on with the file.
+    // => Each time all rows of a request are there or none: no or 500 members, all with one number and version, all of the group or of none.
+    @Test("has carried the request out, or has done nothing")
+    func killed() throws {
+        let folder = try TemporaryFolder()
+        var random = SystemRandomNumberGenerator()
+        var outcomes: Set<String> = []
+        for kill in 0..<Self.kills {
+            let process = try OtherProcess(program: "StackProgram", ["batch", folder.store.path])
+            for _ in 0...Int.random(in: 0...2, using: &random) { try #require(process.line() != nil, "kill \(kill)") }
+            let end = DispatchTime.now() + .microseconds(Int.random(in: 0..<20_000, using: &random))
+            while DispatchTime.now() < end {}
+            process.kill()
+            _ = process.rest()
+            try outcomes.insert(Self.check(folder.store, "kill \(kill)"))
+        }
+        #expect(outcomes.count > 1)
+    }
+
+    /// What there is.
+    private static func check(_ store: URL, _ comment: Comment) throws -> String {
+        let connection = try Connection(path: store.path, mode: .readWrite)
+        defer { connection.close() }
+        let number = { (query: String) -> Int64 in
+            guard case .integer(let number)? = try connection.rows(query).first?.first else { return -1 }
+            return number
+        }
+        #expect(try connection.rows("PRAGMA integrity_check") == [[.text("ok")]], comment)
+        let members = try number("SELECT COUNT(*) FROM ZMEMBER")
+        #expect(members == 0 || members == size, comment)
+        #expect(try number("SELECT COUNT(DISTINCT ifnull(ZNUMBER, -1)) FROM ZMEMBER") == (members == 0 ? 0 : 1), comment)
+        #expect(try number("SELECT COUNT(DISTINCT Z_OPT) FROM ZMEMBER") == (members == 0 ? 0 : 1), comment)
+        let groups = try number("SELECT COUNT(*) FROM ZGROUP")
+        #expect(groups <= 1, comment)
+        #expect(try number("SELECT COUNT(*) FROM ZMEMBER WHERE ZGROUP IS NOT NULL") == (groups == 1 ? members : 0), comment)
+        // The group has had one change: the members that it has got.
+        if groups == 1 { #expect(try number("SELECT Z_OPT FROM ZGROUP") == (members == 0 ? 1 : 2), comment) }
+        #expect(
+            try number("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Member'") >= number("SELECT ifnull(MAX(Z_PK), 0) FROM ZMEMBER"),
+            comment
+        )
+        return "\(groups) \(members) \(try number("SELECT MAX(ZNUMBER) FROM ZMEMBER"))"
+    }
+}

@@ -1,0 +1,250 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("A batch insert")
+struct BatchInsertTests {
+    @Test("inserts dictionaries, with defaults for what is not given", arguments: StoreKind.allCases)
+    func dictionaries(_ kind: StoreKind) throws {
+        let library = try Library(kind)
+        let (date, uuid) = (Date(timeIntervalSinceReferenceDate: 1000.5), UUID())
+        let result = try library.context.batchInsert(
+            "Book",
+            [
+                [
+                    "title": "A", "pages": 7, "price": 2.5, "published": date, "isLent": true, "cover": Data([1, 0, 2]), "isbn": uuid,
+                    "copies": Int64.min, "weight": Float(0.1),
+                ],
+                ["title": "", "pages": NSNumber(value: 8), "price": NSNull()],
+            ]
+        )
+        #expect(result.count == 2 && result.resultType == .count)
+        #expect(try library.sql("SELECT Z_PK, Z_OPT, ZTITLE, ZPAGES, ZISLENT FROM ZBOOK ORDER BY Z_PK") == "1|1|A|7|1\n2|1||8|0")
+        let books = try library.context.fetch(NSFetchRequest<Book>(entityName: "Book"))
+        let book = try #require(books.first { $0.title == "A" })
+        #expect(book.price == 2.5 && book.published == date && book.cover == Data([1, 0, 2]) && book.isbn == uuid)
+        #expect(book.copies == .min && book.weight == 0.1)
+    }
+
+    @Test("gives the IDs of the new objects in order, which others do not get again", arguments: StoreKind.allCases)
+    func ids(_ kind: StoreKind) throws {
+        let library = try Library(kind)
+        try library.save(["A": 1])
+        let ids = try #require(
+            try library.context.batchInsert("Book", (0..<120).map { ["title": "\($0)"] }, type: .objectIDs).result as? [NSManagedObjectID]
+        )
+        #expect(ids.map { (library.context.object(with: $0) as? Book)?.title } == (0..<120).map { "\($0)" })
+        let book = try library.savedBook()
+        #expect(book.objectID.uriRepresentation().lastPathComponent == "p122")
+    }
+
+    @Test("calls a handler of dictionaries until it says that there is no more", arguments: StoreKind.allCases)
+    func dictionaryHandler(_ kind: StoreKind) throws {
+        let library = try Library(kind)
+        var calls = 0
+        let request = NSBatchInsertRequest(entityName: "Book") { (dictionary: NSMutableDictionary) -> Bool in
+            #expect(dictionary.count == 0)
+            calls += 1
+            dictionary["title"] = "\(calls)"
+            if calls == 2 { dictionary["pages"] = 5 }
+            return calls > 3
+        }
+        request.resultType = .count
+        #expect((try library.context.execute(request) as? NSBatchInsertResult)?.count == 3)
+        #expect(calls == 4)
+        #expect(try library.books() == "1||1\n2|5|1\n3||1")
+    }
+
+    @Test("calls a handler of objects until it says that there is no more", arguments: StoreKind.allCases)
+    func objectHandler(_ kind: StoreKind) throws {
+        let library = try Library(kind)
+        let author = Author(context: library.context)
+        try library.context.save()
+        var number = 0
+        let entity = try #require(library.model.entitiesByName["Book"])
+        let request = NSBatchInsertRequest(entity: entity) { (object: NSManagedObject) -> Bool in
+            guard let book = object as? Book, book.title == nil, book.author == nil else {
+                Issue.record("\(object)")
+                return true
+            }
+            book.title = "A text that is longer than fifteen bytes, no. \(number)"
+            if number == 1 { book.author = author }
+            book.setValue(number, forKey: "pages")
+            number += 1
+            // The context can be used meanwhile.
+            if number == 50 { _ = try? library.context.count(for: NSFetchRequest<Book>(entityName: "Book")) }
+            return number > 120
+        }
+        try library.context.execute(request)
+        #expect(try library.sql("SELECT COUNT(*), SUM(ZPAGES), COUNT(ZAUTHOR), COUNT(DISTINCT ZTITLE) FROM ZBOOK") == "120|7140|1|120")
+        #expect(try library.sql("SELECT Z_OPT FROM ZPERSON") == "2")
+        #expect(!library.context.hasChanges)
+    }
+
+    @Test("inserts nothing for no rows", arguments: StoreKind.allCases)
+    func nothing(_ kind: StoreKind) throws {
+        let library = try Library(kind)
+        #expect(try library.context.batchInsert("Book", []).count == 0)
+        #expect(try library.context.batchInsert("Book", [], type: .statusOnly).result as? Bool == true)
+        try library.context.execute(NSBatchInsertRequest(entityName: "Book") { (_: NSManagedObject) in true })
+        #expect(try library.books() == "")
+    }
+
+    @Test("sets to-one relationships by ID, at the end of ordered ones; owners count as changed", arguments: StoreKind.allCases)
+    func relationships(_ kind: StoreKind) throws {
+        let library = try Library(kind)
+        let book = try library.savedBook()
+        let first = Chapter(context: library.context)
+        (first.heading, first.book) = ("0", book)
+        try library.context.save()
+        try library.context.batchInsert("Chapter", (1...3).map { ["heading": "\($0)", "book": book.objectID] })
+        library.context.refreshAllObjects()
+        #expect(book.chapters.map(\.heading) == ["0", "1", "2", "3"])
+        #expect(try library.sql("SELECT Z_OPT FROM ZBOOK") == "3")
+    }
+
+    @Test("refuses what cannot be a row, names entity and key, and inserts nothing", arguments: StoreKind.allCases)
+    func refusals(_ kind: StoreKind) throws {
+        let library = try Library(kind)
+        let desk = Desk(context: library.context)
+        let book = try library.savedBook()
+        let context = library.context
+        let good: [String: Any] = ["title": "A"]
+        expectError(.coreData, "Book.nothing") { try context.batchInsert("Book", [good, ["title": "B", "nothing": 1]]) }
+        expectError(.validationMissingMandatoryProperty, "Book.title") { try context.batchInsert("Book", [good, ["pages": 1]]) }
+        expectError(.validationMissingMandatoryProperty, "Book.title") { try context.batchInsert("Book", [good, ["title": NSNull()]]) }
+        expectError(.managedObjectValidation, "Book.title") { try context.batchInsert("Book", [good, ["title": 1]]) }
+        expectError(.validationNumberTooLarge, "Book.pages") { try context.batchInsert("Book", [good, ["title": "B", "pages": 1 << 40]]) }
+        expectError(.managedObjectValidation, "Book.price") { try context.batchInsert("Book", [["title": "B", "price": Double.nan]]) }
+        expectError(.coreData, "Book.chapters") { try context.batchInsert("Book", [["title": "B", "chapters": [book]]]) }
+        expectError(.validationMissingMandatoryProperty, "Chapter.book") { try context.batchInsert("Chapter", [["heading": "I"]]) }
+        expectError(.managedObjectValidation, "Chapter.book") { try context.batchInsert("Chapter", [["book": "I"]]) }
+        expectError(.coreData, "Person.desk") { try context.batchInsert("Person", [["desk": desk.objectID]]) }
+        expectError(.validationNumberTooLarge, "Book.pages") {
+            var isDone = false
+            try context.execute(
+                NSBatchInsertRequest(entityName: "Book") { (object: NSManagedObject) -> Bool in
+                    defer { isDone = true }
+                    object.setValue("B", forKey: "title")
+                    object.setValue(1 << 40, forKey: "pages")
+                    return isDone
+                }
+            )
+        }
+        #expect(try library.sql("SELECT ZTITLE, Z_OPT FROM ZBOOK") == "T|1")
+    }
+
+    @Test("keeps texts of all sizes and with every byte", arguments: StoreKind.allCases)
+    func texts(_ kind: StoreKind) throws {
+        let library = try Library(kind)
+        let titles = ["", "a\u{0}b", "👩‍👩‍👧", String(repeating: "ä", count: 1_000_000), "short"]
+        var next = 0
+        try library.context.execute(
+            NSBatchInsertRequest(entityName: "Book") { (object: NSManagedObject) -> Bool in
+                guard next < titles.count else { return true }
+                (object as? Book)?.title = titles[next]
+                (object as? Book)?.cover = Data(repeating: 7, count: next)
+                next += 1
+                return false
+            }
+        )
+        let request = NSFetchRequest<Book>(entityName: "Book")
+        request.sortDescriptors = [NSSortDescriptor(key: "objectID", ascending: true)]
+        let books = try library.context.fetch(request)
+        #expect(books.map(\.title) == titles)
+        #expect(books.map { $0.cover?.count } == [0, 1, 2, 3, 4])
+    }
+}
+
+@Suite("A batch insert under uniqueness constraints")
+struct BatchUpsertTests {
+    private static var rows: [[String: Any]] {
+        [
+            ["name": "Bob", "note": "given"], ["name": "Cleo", "note": "given"], ["name": "Ada", "score": 5],
+            ["name": "Cleo", "score": 6],
+        ]
+    }
+
+    private func insert(_ kind: StoreKind, _ policy: NSMergePolicy, type: NSBatchInsertRequestResultType = .count) throws -> (
+        UniqueStore, Any?
+    ) {
+        let store = try UniqueStore(kind, policy)
+        try store.saved("Ada", "Bob")
+        return (store, try store.context.batchInsert("Owner", Self.rows, type: type).result)
+    }
+
+    private func values(_ store: UniqueStore) throws -> String {
+        try store.home.sql("SELECT ZNAME, ZNOTE, ZSCORE, Z_OPT FROM ZOWNER ORDER BY ZNAME")
+    }
+
+    @Test("with object trump, writes what was given into rows that are there", arguments: StoreKind.allCases)
+    func objectTrump(_ kind: StoreKind) throws {
+        let (store, count) = try insert(kind, .mergeByPropertyObjectTrump)
+        #expect(try values(store) == "Ada|stored|5|2\nBob|given|1|2\nCleo|given|6|2")
+        #expect(count as? Int == 4)
+    }
+
+    @Test("with overwrite, writes whole rows", arguments: StoreKind.allCases)
+    func overwrite(_ kind: StoreKind) throws {
+        let (store, _) = try insert(kind, .overwrite)
+        #expect(try values(store) == "Ada||5|2\nBob|given|7|2\nCleo||6|2")
+    }
+
+    @Test("with store trump and rollback, leaves rows that are there", arguments: StoreKind.allCases)
+    func storeTrump(_ kind: StoreKind) throws {
+        for policy in [NSMergePolicy.mergeByPropertyStoreTrump, .rollback] {
+            let (store, count) = try insert(kind, policy)
+            #expect(try values(store) == "Ada|stored|1|1\nBob|stored|1|1\nCleo|given|7|1")
+            #expect(count as? Int == 1)
+        }
+    }
+
+    @Test("with the error policy, fails and inserts nothing", arguments: StoreKind.allCases)
+    func errorPolicy(_ kind: StoreKind) throws {
+        let store = try UniqueStore(kind)
+        try store.saved("Bob")
+        expectError(.managedObjectConstraintMerge, "Owner", "NSBatchInsertRequest") { try store.context.batchInsert("Owner", Self.rows) }
+        #expect(try values(store) == "Bob|stored|1|1")
+    }
+
+    @Test("tells new objects from those that were there", arguments: StoreKind.allCases)
+    func results(_ kind: StoreKind) throws {
+        let store = try UniqueStore(kind, .mergeByPropertyObjectTrump)
+        try store.saved("Ada", "Bob")
+        let bob = try store.context.found("Owner", "name", "Bob")
+        bob.setValue("mine", forKey: "note")
+        let result = try store.context.batchInsert("Owner", Self.rows, type: .objectIDs)
+        let ids = try #require(result.result as? [NSManagedObjectID])
+        #expect(Set(ids).count == 3 && ids.contains(bob.objectID))
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: result.changedObjectIDs, into: [store.context])
+        // What is unsaved here stays, on top of what is new.
+        #expect(bob.text("note") == "mine")
+        try store.context.save()
+        #expect(try values(store) == "Ada|stored|5|2\nBob|mine|1|3\nCleo|given|6|2")
+    }
+
+    @Test("runs one statement for each row, and few texts of them", arguments: StoreKind.allCases)
+    func statements(_ kind: StoreKind) throws {
+        let store = try UniqueStore(kind, .mergeByPropertyObjectTrump)
+        let rows = (0..<100).map { ["name": "\($0 % 50)", "note": "x"] }
+        let statements = try store.store.counter.recording { try store.context.batchInsert("Owner", rows) }
+        #expect(statements.filter { $0.hasPrefix("INSERT") }.count == 100)
+        #expect(Set(statements).count < 12, "\(Set(statements))")
+    }
+
+    @Test("knows several constraints, and those of superentities", arguments: StoreKind.allCases)
+    func several(_ kind: StoreKind) throws {
+        let store = try UniqueStore(kind, .mergeByPropertyObjectTrump)
+        try store.context.batchInsert("Seat", [["row": 1, "number": 1.0, "label": "A"], ["row": 2, "number": 1.0, "label": "B"]])
+        try store.context.batchInsert("Seat", [["row": 1, "number": 1, "label": "C"], ["row": 3, "number": 1.0, "label": "B"]])
+        #expect(try store.home.sql("SELECT ZROW, ZLABEL FROM ZSEAT ORDER BY Z_PK") == "1|C\n3|B")
+        // One row that has to be two is nothing that a policy decides.
+        expectError(.managedObjectConstraintMerge, "Seat") {
+            try store.context.batchInsert("Seat", [["row": 1, "number": 1.0, "label": "B"]])
+        }
+        try store.context.batchInsert("Owner", [["name": "Ada", "note": "owner"]])
+        try store.context.batchInsert("Manager", [["name": "Ada", "desk": "12", "note": "manager"]])
+        #expect(try store.home.sql("SELECT ZNAME, ZNOTE, ZDESK IS NULL FROM ZOWNER") == "Ada|manager|1")
+    }
+}
