@@ -76,8 +76,9 @@ extension FileWalk {
         }
         for (cell, edit) in walked.edits where edit.value.target == serial || truth[cell].target == serial {
             walked.tainted.insert(cell.serial)
-            // Both ends of a one-to-one relationship give up what was set.
-            if edit.value.target == serial, WalkModel.isOneToOne(cell.key, of: visible(walked)[cell.serial]) {
+            // Both ends of a one-to-one relationship give up what was set. Of one that others have deleted nobody knows which it was.
+            let kind = visible(walked)[cell.serial]
+            if edit.value.target == serial, kind == nil || WalkModel.isOneToOne(cell.key, of: kind) {
                 walked.edits[cell]?.certainty = .unknown
             }
         }

@@ -34,7 +34,7 @@ extension FileWalk {
         }
         noteKeys()
         if let parent = walked.parent {
-            push(walked)
+            try push(walked)
             return try observe(parent)
         }
         try finish(walked, policy, hadChanges)
@@ -51,10 +51,12 @@ extension FileWalk {
         let note = walked.takeLastSave()
         if hadChanges { try record(note, walked, after) }
         let back = Set(after.kinds.keys).subtracting(truth.kinds.keys).subtracting(walked.inserted.keys)
-        let changed = Set(truth.versions.keys.filter { after.versions[$0] != truth.versions[$0] }).union(back)
+        let written = Set(truth.versions.keys.filter { after.versions[$0] != truth.versions[$0] }).union(back)
+        // An end whose change was dropped has no new version, though the other has been saved.
+        let changed = written.union(walked.tainted.filter { after.kinds[$0] != nil })
         for other in contexts where other !== walked && other.parent == nil {
             let known = try changed.filter { try mayKnow($0, other, walked) }
-            other.behind = other.behind.subtracting(changed).union(known)
+            other.behind = other.behind.subtracting(written).union(known)
             other.child?.isStale = true
             other.child?.behind.formUnion(changed)
         }
@@ -62,7 +64,7 @@ extension FileWalk {
         let gone = policy == .errorMergePolicyType ? walked.deleted : walked.deleted.subtracting(walked.behind)
         truth = after
         walked.clear()
-        walked.behind.subtract(changed)
+        walked.behind.subtract(written)
         // Reading finds out whose rows are gone.
         if walked.context.hasChanges { throw fail("changes are left after a save: \(walked.context.updatedObjects)", walked) }
         try checkSaved(note, walked)
@@ -145,7 +147,7 @@ extension FileWalk {
     }
 
     /// What a child saved is its parent's to save.
-    private func push(_ walked: WalkedContext) {
+    private func push(_ walked: WalkedContext) throws {
         guard let parent = walked.parent else { return }
         for (serial, kind) in walked.inserted { parent.inserted[serial] = kind }
         // A policy of the child may bring back what the parent has dropped.
@@ -155,6 +157,10 @@ extension FileWalk {
                 parent.inserted[serial] = kind(of: object)
                 // With all values that the child had.
                 parent.behind.insert(serial)
+                for key in cellKeys(of: object) {
+                    let cell = WalkCell(serial: serial, key: key)
+                    parent.edits[cell] = .init(value: try value(object, cell), certainty: .unknown)
+                }
             }
         }
         let known = visible(parent)

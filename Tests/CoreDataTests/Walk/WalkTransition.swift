@@ -30,7 +30,9 @@ struct WalkTransition {
         }
         if !isThere, walked.inserted[serial] != nil, !isCascaded(serial) { throw fail("\(serial) was inserted and is not in the file") }
         if !isThere, was, !walked.deleted.contains(serial), !isCascaded(serial) { throw fail("\(serial) is lost from the file") }
-        if isThere, walked.deleted.contains(serial), !(walked.behind.contains(serial) && policy != .errorMergePolicyType) {
+        // A delete of others is not carried out again: somebody may have written the row anew since.
+        let mayStay = walked.deletesOfOthers.contains(serial) || (walked.behind.contains(serial) && policy != .errorMergePolicyType)
+        if isThere, walked.deleted.contains(serial), !mayStay {
             throw fail("\(serial) was deleted and is in the file")
         }
     }
