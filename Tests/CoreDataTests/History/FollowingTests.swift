@@ -124,7 +124,9 @@ struct MigratedHistoryTests {
         }
         let token = try #require(old.coordinator.currentPersistentHistoryToken(fromStores: nil))
         try old.close()
-        let replacement = StoreReplacement(place: .file(folder.store), timeout: 1)
+        let source = SourceModelSearch.Found(model: LibraryModel.make(), configuration: nil)
+        source.model.freeze()
+        let replacement = StoreReplacement(place: .file(folder.store), source: source, timeout: 1)
         let copy = folder.file("Copy.sqlite")
         try replacement.run(by: copy, isNeeded: { _ in true }, { try Stack(copy, options: nil).close() }, discard: {})
         let new = try Stack(folder.store, options: options)
