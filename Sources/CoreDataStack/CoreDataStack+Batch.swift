@@ -37,10 +37,17 @@ extension CoreDataStack {
     private func makeBatchContext(_ options: PersistentStoreOptions, _ mergesIntoStack: Bool) throws -> NSManagedObjectContext {
         let store = try store
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: managedObjectModel)
-        try coordinator.addPersistentStore(ofType: store.type, configurationName: nil, at: store.url, options: options.values)
+        try coordinator.addPersistentStore(
+            ofType: store.type,
+            configurationName: nil,
+            at: store.url,
+            options: options.tracking(as: store).values
+        )
         let context = BatchContext(.privateQueueConcurrencyType, core, name: "Batch Operation Context")
         context.persistentStoreCoordinator = coordinator
         context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        // What it saves is merged by itself.
+        context.transactionAuthor = core.root?.transactionAuthor
         if mergesIntoStack { context.followers = (core.root, core.main) }
         core.add(context)
         return context

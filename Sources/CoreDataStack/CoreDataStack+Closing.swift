@@ -85,6 +85,7 @@ extension CoreDataStack {
 
     /// Nothing is left to be saved: the contexts end, and so do the stores.
     func disconnect() {
+        core.keep(nil)
         for context in core.takeTransientContexts() { context.leaveBehind(throwing: .stackWasClosed) }
         for context in [mainQueueContext, privateQueueContext] { context.disconnect(throwing: Error.stackWasClosed) }
         for store in core.coordinator.persistentStores { try? core.coordinator.remove(store) }

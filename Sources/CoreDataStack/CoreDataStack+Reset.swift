@@ -65,7 +65,7 @@ extension CoreDataStack {
             let reset = if case .file(let url) = place { InterruptedReset(of: url) } else { InterruptedReset?.none }
             try reset?.begin()
             do {
-                try core.coordinator.emptyPersistentStore(store, options: options.values)
+                try core.coordinator.emptyPersistentStore(store, options: options.sharing(as: store).values)
             } catch {
                 try reset?.end()
                 throw error

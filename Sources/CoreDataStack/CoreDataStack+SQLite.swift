@@ -42,8 +42,11 @@ extension CoreDataStack {
         try DefaultPlace.makeFolder(for: url)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try InterruptedReset(of: url).finish(coordinator)
+        let options = options.sharing
         try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options.values)
-        return CoreDataStack(coordinator: coordinator, place: .file(url))
+        let stack = CoreDataStack(coordinator: coordinator, place: .file(url))
+        try stack.share(options)
+        return stack
     }
 
     /// Does something in the background and answers where it was asked for.

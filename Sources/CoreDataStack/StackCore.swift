@@ -17,6 +17,7 @@ final class StackCore: Sendable {
         weak var main: StackContext?
         /// Contexts that a reset leaves behind.
         var transient: [Weak<StackContext>] = []
+        var following: HistoryFollowing?
     }
 
     init(_ coordinator: NSPersistentStoreCoordinator) { self.coordinator = coordinator }
@@ -34,6 +35,9 @@ final class StackCore: Sendable {
         )
         for context in [root, main] { context.keepChildSaves(keeper) }
     }
+
+    /// Follows a history for as long as the stack lasts.
+    func keep(_ following: HistoryFollowing?) { contexts.with { $0.following = following } }
 
     var root: StackContext? { contexts.with { $0.root } }
     var main: StackContext? { contexts.with { $0.main } }

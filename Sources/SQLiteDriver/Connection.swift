@@ -67,6 +67,14 @@ public final class Connection {
         sqlite3_busy_timeout(handle, Int32(milliseconds))
     }
 
+    /// Runs `body` with another time to wait for locks.
+    public func waiting<Result>(atMost seconds: Double, _ body: () throws -> Result) throws -> Result {
+        guard case .integer(let milliseconds)? = try rows("PRAGMA busy_timeout").first?.first else { return try body() }
+        setBusyTimeout(seconds: min(seconds, Double(milliseconds) / 1000))
+        defer { setBusyTimeout(seconds: Double(milliseconds) / 1000) }
+        return try body()
+    }
+
     /// How many parameters a statement can have.
     public var parameterLimit: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)) }
 

@@ -5,7 +5,8 @@ import Testing
 @Suite("Guides")
 struct GuideTests {
     private static let names = [
-        "Importing", "LifeCycle", "Migration", "PredicatesAndSorts", "SharingCodeWithAMac", "Testing", "Transformers", "Uniqueness",
+        "Importing", "LifeCycle", "ManyProcesses", "Migration", "PredicatesAndSorts", "QueryGenerations", "SharingCodeWithAMac", "Testing",
+        "Transformers", "Uniqueness",
     ]
 
     private static func text(_ path: String) throws -> String {

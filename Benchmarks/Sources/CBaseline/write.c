@@ -108,3 +108,26 @@ int baseline_play_before(baseline_connection *connection, double date) {
 int baseline_delete_before(baseline_connection *connection, double date) {
     return change_before(connection, "DELETE FROM ZSONG WHERE ZADDEDAT < ?", date);
 }
+
+/// Whether there is a row with the song's title.
+static int find(sqlite3_stmt *statement, const baseline_song *song, int *is_found) {
+    sqlite3_bind_text(statement, 1, song->title, song->title_length, SQLITE_STATIC);
+    *is_found = sqlite3_step(statement) == SQLITE_ROW;
+    return sqlite3_reset(statement);
+}
+
+int baseline_find_or_create(baseline_connection *connection, const baseline_song *songs, const int64_t *picks, size_t count) {
+    sqlite3_stmt *finding = NULL, *inserting = NULL;
+    int code = prepare(connection, "SELECT " COLUMNS " FROM ZSONG WHERE ZTITLE = ?", &finding);
+    if (code == SQLITE_OK) code = prepare(connection, INSERT, &inserting);
+    if (code == SQLITE_OK) code = execute(connection, "BEGIN IMMEDIATE");
+    for (size_t i = 0; code == SQLITE_OK && i < count; i++) {
+        int is_found = 0;
+        code = find(finding, &songs[picks[i]], &is_found);
+        if (code == SQLITE_OK && !is_found) code = insert_row(inserting, &songs[picks[i]]);
+    }
+    code = finish(connection, code);
+    sqlite3_finalize(finding);
+    sqlite3_finalize(inserting);
+    return code;
+}

@@ -39,6 +39,22 @@ extension Bench {
         case .orderedSaveOneShort: try orderedSaveOne(members: 400, layers: 1)
         case .orderedSaveOneLayers: try orderedSaveOne(members: 40_000, layers: 3)
         case .orderedSaveOneLayersShort: try orderedSaveOne(members: 400, layers: 3)
+        case .fetchDictionary: try ask(SongQuestion.grouped, side)
+        case .fetchSortedLimit: try ask(SongQuestion.sortedLimit, side)
+        case .fetchContainsFolded: try ask(SongQuestion.containsFolded, side)
+        case .fetchJoin: try ask(ShelfQuestion.join, side)
+        case .subqueryCount: try ask(ShelfQuestion.subqueryCount, side)
+        case .prefetch: try ask(ShelfQuestion.prefetch, side)
+        case .resultsController: try controlledSaves(side, isControlled: true)
+        case .resultsControllerNone: try controlledSaves(side, isControlled: false)
+        case .findOrCreate: try findOrCreate(side)
+        case .pendingFetch: try pendingFetch(pending: 10_000, side)
+        case .pendingFetchNone: try pendingFetch(pending: 0, side)
+        case .twoReaders: try twoReaders(side)
+        case .migrateAddAttribute: try addAttribute(side)
+        case .migrateRebuild: try manyShelves(side)
+        case .growthMigratePolicy: try growth { try migrateByPolicy(count: $0 * 2 / 5) }
+        case .migratePolicy: try migrateByPolicy(count: workload.songs.count * 2 / 5)
         }
     }
 

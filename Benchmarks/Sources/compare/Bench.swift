@@ -41,14 +41,20 @@ final class Bench {
     /// The side's store with the first `count` songs, written by the side itself at the first use.
     func filledStore(_ side: any Side, count: Int? = nil, isIndexed: Bool = false) throws -> URL {
         let count = count ?? workload.songs.count
-        let name = "\(side.label) \(count)\(isIndexed ? " indexed" : "").sqlite"
+        return try madeOnce("\(side.label) \(count)\(isIndexed ? " indexed" : "").sqlite") { url in
+            try side.makeStore(at: url, isIndexed: isIndexed)
+            let session = try side.open(url, isIndexed: isIndexed)
+            try session.insert(count: count)
+            try session.close()
+            try verify(url, against: .inserted(count, workload), side)
+        }
+    }
+
+    /// The file of that name, which `make` has made at the first use.
+    func madeOnce(_ name: String, _ make: (URL) throws -> Void) throws -> URL {
         if let known = fixtures[name] { return known }
         let url = directory.appendingPathComponent(name)
-        try side.makeStore(at: url, isIndexed: isIndexed)
-        let session = try side.open(url, isIndexed: isIndexed)
-        try session.insert(count: count)
-        try session.close()
-        try verify(url, against: .inserted(count, workload), side)
+        try make(url)
         fixtures[name] = url
         return url
     }

@@ -33,16 +33,42 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     case orderedSaveOneShort = "ordered-save-one-short"
     case orderedSaveOneLayers = "ordered-save-one-layers"
     case orderedSaveOneLayersShort = "ordered-save-one-layers-short"
+    case fetchDictionary = "fetch-dictionary"
+    case fetchSortedLimit = "fetch-sorted-limit"
+    case fetchContainsFolded = "fetch-contains-cd"
+    case fetchJoin = "fetch-join"
+    case subqueryCount = "subquery-count"
+    case prefetch
+    case findOrCreate = "find-or-create"
+    case pendingFetch = "pending-fetch"
+    case pendingFetchNone = "pending-fetch-none"
+    case resultsController = "results-controller"
+    case resultsControllerNone = "results-controller-none"
+    case twoReaders = "two-readers"
+    case migrateAddAttribute = "migrate-add-attribute"
+    case migrateRebuild = "migrate-rebuild"
+    case migratePolicy = "migrate-policy"
+    case growthMigratePolicy = "growth-migrate-policy"
 
     /// What our side has to reach.
     var gate: Gate {
         switch self {
         case .insert, .update, .delete: .timesRaw(1.6)
-        case .batchImportAlone, .orderedAppendTyped, .orderedSaveOneShort, .orderedSaveOneLayersShort: .none
+        case .batchImportAlone, .orderedAppendTyped, .orderedSaveOneShort, .orderedSaveOneLayersShort, .pendingFetchNone,
+            .resultsControllerNone, .migratePolicy:
+            .none
+        case .fetchDictionary, .subqueryCount: .timesRaw(1.3)
+        case .fetchSortedLimit, .migrateAddAttribute: .timesRaw(1.2)
+        case .fetchContainsFolded, .fetchJoin: .timesRaw(1.5)
+        case .prefetch, .migrateRebuild: .timesRaw(2.0)
+        case .findOrCreate: .timesRaw(2.5)
+        case .pendingFetch: .timesDirect(1.5)
+        case .resultsController: .timesDirect(1.2)
+        case .twoReaders: .value(1.3)
         case .orderedAppend: .timesDirect(1.5)
         case .orderedSaveOne, .orderedSaveOneLayers: .timesDirect(3.0)
         // Four times the members.
-        case .growthOrderedAppend: .value(5.0)
+        case .growthOrderedAppend, .growthMigratePolicy: .value(5.0)
         case .batchInsert: .timesRaw(1.2)
         case .batchInsertDictionaries: .timesRaw(3.0)
         case .batchUpdate: .timesRaw(1.05)
@@ -68,6 +94,8 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
         case .orderedAppend: .orderedAppendTyped
         case .orderedSaveOne: .orderedSaveOneShort
         case .orderedSaveOneLayers: .orderedSaveOneLayersShort
+        case .pendingFetch: .pendingFetchNone
+        case .resultsController: .resultsControllerNone
         default: nil
         }
     }
@@ -75,7 +103,7 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     var unit: Unit {
         switch self {
         case .memoryPerObject: .bytes
-        case .growthInsert, .growthFetch, .growthBatchInsert, .growthOrderedAppend: .factor
+        case .growthInsert, .growthFetch, .growthBatchInsert, .growthOrderedAppend, .growthMigratePolicy, .twoReaders: .factor
         case .performAndWait, .awaitPerform: .nanoseconds
         default: .seconds
         }
@@ -88,7 +116,11 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     func applies(to side: any Side) -> Bool {
         switch self {
         case .memoryPerObject: !(side is RawSide)
-        case .upsertSave, .growthInsert, .growthFetch, .growthBatchInsert, .importWordNet: !(side is GRDBSide)
+        case .upsertSave, .growthInsert, .growthFetch, .growthBatchInsert, .importWordNet, .fetchDictionary, .fetchSortedLimit,
+            .fetchContainsFolded,
+            .fetchJoin,
+            .subqueryCount, .prefetch, .findOrCreate, .migrateAddAttribute, .migrateRebuild:
+            !(side is GRDBSide)
         case .batchInsert, .batchInsertDictionaries, .batchUpdate, .batchDelete, .batchUpsert: !(side is GRDBSide)
         case .insert, .fetch, .fetchRead3, .fetchIndexed, .count, .update, .delete, .faultByID: true
         default: side is CoreDataSide

@@ -17,16 +17,6 @@ extension NSManagedObjectContext {
 
     @available(*, unavailable, message: "There is no undo yet: rollback() discards what is not saved, and a child context can be dropped.")
     public func redo() { absent() }
-
-    @available(*, unavailable, message: "There are no query generations yet: a context reads what the store has at the moment.")
-    public var queryGenerationToken: NSQueryGenerationToken? { absent() }
-
-    @available(
-        *,
-        unavailable,
-        message: "There are no query generations yet: a context reads what the store has at the moment. Remove the call."
-    )
-    public func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws { absent() }
 }
 
 extension NSFetchRequest {

@@ -12,6 +12,8 @@ protocol GraphParent: AnyObject {
     func references(_ query: FetchQuery) throws -> [RowReference]?
     /// The number of a query's rows; nil where that takes objects.
     func count(_ query: FetchQuery) throws -> Int?
+    /// The rows of a fetch for dictionaries. Unsaved changes do not count.
+    func dictionaries(_ query: DictionaryQuery) throws -> [NSDictionary]
     /// The newest row of one object, from the row cache where it is there; nil where the store has none.
     func row(for reference: RowReference) throws -> Row?
     /// The newest row of one object that is at hand without reading anything.

@@ -1,7 +1,10 @@
 import Foundation
 
-extension NSPersistentStoreCoordinator: GraphParent {
+extension NSPersistentStoreCoordinator: StoreReader {
     func persistentStore(numbered number: Int32) -> NSPersistentStore? { store(numbered: number) }
+
+    func storesToRead() -> [any RowStore] { allStores }
+    func storeToRead(numbered number: Int32) throws -> (any RowStore)? { try requiredStore(number) }
 
     func requiredStore(_ number: Int32) throws -> any RowStore {
         guard let store = store(numbered: number) else {
@@ -10,100 +13,11 @@ extension NSPersistentStoreCoordinator: GraphParent {
         return store
     }
 
-    /// The stores that a query asks.
-    ///
-    /// - Throws: `CocoaError` 134070 where there are none at all, or one that was named is not here any more.
-    func stores(for query: FetchQuery) throws -> [any RowStore] {
-        let all = allStores
-        guard !all.isEmpty else {
-            throw CocoaError.coreData(.persistentStoreOperation, "The coordinator has no stores: nothing can be fetched. Add one first.")
-        }
-        if let stores = query.stores, !stores.isSubset(of: all.map(\.number)) {
-            throw CocoaError.coreData(.persistentStoreOperation, "A fetch asks for a store that is not one of the coordinator's.")
-        }
-        let entities = [query.entity] + (query.includesSubentities ? query.entity.allSubentities : [])
-        return all.filter { store in
-            query.stores?.contains(store.number) ?? true && entities.contains(where: store.holds)
-        }
-    }
-
-    func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? {
-        let stores = try stores(for: query)
-        if stores.count == 1 { return try stores[0].fetch(query, body) }
-        var part = query
-        (part.limit, part.offset) = (query.rowsUpToLimit, 0)
-        var residue = FetchResidue(merges: !query.sortDescriptors.isEmpty, windows: true)
-        for store in stores {
-            guard let rest = try store.fetch(part, body) else { continue }
-            residue.predicate = rest.predicate
-            if rest.sorts { (residue.sorts, residue.merges) = (true, false) }
-        }
-        return residue
-    }
-
-    func references(_ query: FetchQuery) throws -> [RowReference]? {
-        let stores = try stores(for: query)
-        guard stores.count <= 1 || (query.sortDescriptors.isEmpty && query.limit == 0 && query.offset == 0) else { return nil }
-        var references: [RowReference] = []
-        for store in stores {
-            guard let part = try store.references(query) else { return nil }
-            references += part
-        }
-        return references
-    }
-
-    func count(_ query: FetchQuery) throws -> Int? {
-        let stores = try stores(for: query)
-        guard stores.count <= 1 || (query.limit == 0 && query.offset == 0) else { return nil }
-        var count = 0
-        for store in stores {
-            guard let part = try store.count(query) else { return nil }
-            count += part
-        }
-        return count
-    }
-
-    func row(for reference: RowReference) throws -> Row? {
-        guard reference.key > 0 else { return nil }
-        return try requiredStore(reference.store).row(for: reference)
-    }
-
-    func cachedRow(for reference: RowReference) -> Row? {
-        store(numbered: reference.store)?.cachedRow(root: root(of: reference), key: reference.key)
-    }
-
-    private func root(of reference: RowReference) -> Int {
-        managedObjectModel.entitiesInIndexOrder[Int(reference.entity)].rootEntity.index
-    }
-
-    func rows(for references: [RowReference]) throws -> [Row?] {
-        var rows = references.map(cachedRow)
-        let missing = references.indices.filter { rows[$0] == nil && references[$0].key > 0 }
-        for (number, indexes) in Dictionary(grouping: missing, by: { references[$0].store }).sorted(by: { $0.key < $1.key }) {
-            let found = try requiredStore(number).rows(
-                for: indexes.map { references[$0] },
-                root: managedObjectModel.entitiesInIndexOrder[root(of: references[indexes[0]])]
-            )
-            for index in indexes { rows[index] = found[references[index].key] }
-        }
-        return rows
-    }
-
     func forgetRows(_ references: [RowReference]) {
         for reference in references {
             store(numbered: reference.store)?.forgetRow(root: root(of: reference), key: reference.key)
         }
     }
-
-    func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow] {
-        try Dictionary(grouping: owners.lazy.filter { $0.key > 0 }, by: \.store).sorted { $0.key < $1.key }.flatMap { number, owners in
-            try requiredStore(number).relatedRows(relationship, owners: owners)
-        }
-    }
-
-    var isStoreSide: Bool { true }
-
-    func unsavedRows(of entities: Set<Int>) -> [UnsavedRow] { [] }
 
     // A store finds out while it writes.
     func requireUnsaved(_ updates: [UnsavedUpdate]) {}
@@ -140,7 +54,8 @@ extension NSPersistentStoreCoordinator: GraphParent {
 
     func save(_ changes: ChangeSet, willCommit: () -> Void) throws -> SaveReceipt {
         var receipt = SaveReceipt(groups: changes.groups.map { SaveReceipt.Group(store: $0.store) })
-        let parts = try route(changes, &receipt)
+        var parts = try route(changes, &receipt)
+        for index in parts.indices { parts[index].changes.origin = changes.origin }
         let taken = try save(parts[...], willCommit)
         noteSave()
         receipt.publish = { for part in taken { part.publish() } }
@@ -189,6 +104,7 @@ extension NSPersistentStoreCoordinator: GraphParent {
         for change in changes.rowPositions {
             parts[Self.store(of: change.owner, homes), default: StoreChanges()].rowPositions.append(change)
         }
+        for change in changes.changedToManys { parts[change.owner.store]?.changedToManys[change.owner] = change.relationships }
         for append in changes.appends { parts[Self.store(of: append.member, homes), default: StoreChanges()].appends.append(append) }
         for store in allStores where store.hasUnwrittenMetadata && !store.isReadOnly {
             parts[store.number, default: StoreChanges()] = parts[store.number] ?? StoreChanges()

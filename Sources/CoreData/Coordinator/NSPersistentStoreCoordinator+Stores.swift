@@ -82,6 +82,7 @@ extension NSPersistentStoreCoordinator {
             store.close()
             throw Self.addedAlready(store.url)
         }
+        postRemoteChanges(of: store)
         store.didAdd(to: self)
         announce(.NSPersistentStoreCoordinatorStoresDidChange, change)
     }

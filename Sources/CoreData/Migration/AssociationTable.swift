@@ -8,6 +8,8 @@ struct AssociationTable {
     private var unsaved: [Pair] = []
     private var unsavedBySource: [ObjectIdentifier: [Int]] = [:]
     private var unsavedByDestination: [ObjectIdentifier: [Int]] = [:]
+    /// Saved destinations that a policy has deleted since.
+    private var deleted: Set<RowReference> = []
 
     /// How many pairs are kept as keys.
     var savedCount: Int { sources.count }
@@ -21,7 +23,8 @@ struct AssociationTable {
     }
 
     /// Everything was saved: objects can be let go of. What was deleted meanwhile is nobody's.
-    mutating func settle() {
+    mutating func settle(deleted gone: Set<RowReference>) {
+        if !gone.isEmpty { deleted.formUnion(gone.filter { !destinations.places(of: $0).isEmpty }) }
         for (source, destination) in unsaved where source.key > 0 && destination.key > 0 && destination.registeredContext != nil {
             sources.append(source.rowReference)
             destinations.append(destination.rowReference)
@@ -32,7 +35,7 @@ struct AssociationTable {
     /// What a source object became, in the order in which it was associated.
     func destinations(of source: NSManagedObject) -> (saved: [RowReference], unsaved: [NSManagedObject]) {
         let saved = source.key > 0 ? sources.places(of: source.rowReference).map { destinations[$0] } : []
-        return (saved, (unsavedBySource[ObjectIdentifier(source)] ?? []).map { unsaved[$0].destination })
+        return (remaining(saved), (unsavedBySource[ObjectIdentifier(source)] ?? []).map { unsaved[$0].destination })
     }
 
     /// What a destination object was.
@@ -41,13 +44,17 @@ struct AssociationTable {
         return (saved, (unsavedByDestination[ObjectIdentifier(destination)] ?? []).map { unsaved[$0].source })
     }
 
+    private func remaining(_ saved: [RowReference]) -> [RowReference] {
+        deleted.isEmpty ? saved : saved.filter { !deleted.contains($0) }
+    }
+
     func pairs(_ range: Range<Int>) -> [(source: RowReference, destination: RowReference)] {
         range.map { (sources[$0], destinations[$0]) }
     }
 
     /// All of one side: saved ones, and those that are not yet.
     var allSources: (saved: [RowReference], unsaved: [NSManagedObject]) { (sources.all, unsaved.map(\.source)) }
-    var allDestinations: (saved: [RowReference], unsaved: [NSManagedObject]) { (destinations.all, unsaved.map(\.destination)) }
+    var allDestinations: (saved: [RowReference], unsaved: [NSManagedObject]) { (remaining(destinations.all), unsaved.map(\.destination)) }
 }
 
 /// References in the order in which they came, which is mostly that of their keys: then they are found without anything beside them.

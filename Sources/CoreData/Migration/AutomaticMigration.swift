@@ -37,7 +37,7 @@ struct MigrationInPlace {
     /// - Throws: `CocoaError` 134110 with its reason underneath; the store is what it was.
     func run() throws {
         do {
-            try replace()
+            try site.isDatabase ? replace() : replaceDocument()
         } catch let error as SQLiteError {
             throw CocoaError(error, url: site.url, doing: "migrate the store")
         } catch {
@@ -48,7 +48,7 @@ struct MigrationInPlace {
     private func replace() throws {
         let work = WorkFile(beside: site.url)
         let timeout = DatabaseOptions.timeout(site.options)
-        let replacement = StoreReplacement(place: .file(site.url), timeout: timeout, onStatement: onStatement)
+        let replacement = StoreReplacement(place: .file(site.url), source: source, timeout: timeout, onStatement: onStatement)
         var isDone = false
         try replacement.run(by: work.url, isNeeded: isOld) {
             // Whoever has left something there is gone: he had the store as this one has it now.
@@ -60,6 +60,27 @@ struct MigrationInPlace {
         }
         // Data that were in files of their own are in the rows now.
         if isDone { SupportFolder.remove(of: site.url) }
+    }
+
+    private func replaceDocument() throws {
+        let stamp = FileStamp(site.url)
+        WorkFile.removeAbandoned(at: site.url)
+        let work = WorkFile(forNewStoreAt: site.url)
+        defer { work.remove() }
+        try migrate(to: work)
+        try keepIdentity(work.url)
+        try AtomicFile.write(Data(contentsOf: work.url), to: site.url) { current in
+            if current != stamp { throw CocoaError.source(site.url, CocoaError.migration("It was changed by others meanwhile.")) }
+        }
+    }
+
+    /// It is still the same store.
+    private func keepIdentity(_ url: URL) throws {
+        typealias Coordinator = NSPersistentStoreCoordinator
+        var metadata = try Coordinator.metadataForPersistentStore(ofType: site.type, at: url, options: site.options)
+        let before = try Coordinator.metadataForPersistentStore(ofType: site.type, at: site.url, options: site.options)
+        metadata[NSStoreUUIDKey] = before[NSStoreUUIDKey]
+        try Coordinator.setMetadata(metadata, forPersistentStoreOfType: site.type, at: url, options: site.options)
     }
 
     private func isOld(_ metadata: StoreMetadata) -> Bool {

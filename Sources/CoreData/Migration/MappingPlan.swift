@@ -101,7 +101,8 @@ final class PlannedMapping {
     /// Takes out the relationships that are set from their other end: nothing would be left for them to do but to read all the members.
     func leaveOutImplied(_ all: [PlannedMapping]) {
         guard !hasOwnPolicy else { return }
-        relationships.removeAll { $0.isImplied(all) }
+        // NB: this mapping is one of all.
+        relationships = relationships.filter { !$0.isImplied(all) }
     }
 }
 

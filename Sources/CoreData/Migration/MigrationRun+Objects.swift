@@ -35,7 +35,8 @@ extension MigrationRun {
     private func objects(_ found: (saved: [RowReference], unsaved: [NSManagedObject]), _ context: NSManagedObjectContext)
         -> [NSManagedObject]
     {
-        found.saved.map(context.object) + found.unsaved
+        // NB: a policy may have deleted some, and not saved that yet.
+        (found.saved.map(context.object) + found.unsaved).filter { !$0.state.contains(.deleted) && $0.registeredContext != nil }
     }
 
     /// What the objects at the end of a relationship became, by any mapping.
@@ -89,7 +90,7 @@ extension MigrationRun {
         if let source, made.copy(assignment, from: source) { return }
         do {
             let value = try evaluate(assignment.expression, mapping, source, made, assignment.mapping)
-            try made.setMigrated(value, assignment.property)
+            try made.setMigrated(value, assignment.property, leavesOut: followsOn(assignment))
         } catch {
             let name = "\(made.entity.name ?? "?").\(assignment.property.name)"
             throw CocoaError.migration(
@@ -99,6 +100,16 @@ extension MigrationRun {
                 mapping: mapping.name,
                 error
             )
+        }
+    }
+
+    /// Whether a relationship goes on as one of the source, to objects of which some may be of other trees now: they are left out.
+    private func followsOn(_ assignment: PropertyAssignment) -> Bool {
+        guard let before = assignment.followed?.destinationEntity,
+            let now = (assignment.property as? NSRelationshipDescription)?.destinationEntity
+        else { return false }
+        return plan.mappings.contains { mapping in
+            (mapping.source?.isKindOf(entity: before) ?? false) && (mapping.destination?.isKindOf(entity: now) ?? false)
         }
     }
 

@@ -149,12 +149,14 @@ extension MigrationRun {
 
     /// Saves what there is, and lets go of all objects that nobody uses.
     private func flush(_ validation: SaveValidation = .storageOnly) throws {
+        destination.context.processPendingChanges()
+        let deleted = Set(destination.context.deletedObjects.map(\.rowReference))
         do {
             try destination.context.saveChanges(validation: validation)
         } catch {
             throw CocoaError.migration("What was migrated cannot be saved: \(error.localizedDescription)", mapping: current.name, error)
         }
-        for mapping in plan.mappings { mapping.associations.settle() }
+        for mapping in plan.mappings { mapping.associations.settle(deleted: deleted) }
         source.context.refreshAllObjects()
         destination.context.refreshAllObjects()
     }

@@ -61,7 +61,6 @@ struct MigrationToPlace {
         else {
             return false
         }
-        try SupportFolder.link(from: source.url, to: site.url)
         try copy.run()
         try manager.note(1)
         return true

@@ -17,14 +17,17 @@ extension NSManagedObject {
 
     /// Sets the value of an expression.
     ///
+    /// - Parameter leavesOut: whether objects to which the relationship cannot lead any more are left out, as in a migration without objects.
     /// - Throws: `CocoaError` 134170 for one that the property cannot have.
-    final func setMigrated(_ value: Any?, _ property: NSPropertyDescription) throws {
+    final func setMigrated(_ value: Any?, _ property: NSPropertyDescription, leavesOut: Bool) throws {
         let value = value is NSNull ? nil : value
         switch property {
         case let attribute as NSAttributeDescription:
             try requireFitting(value, attribute)
             setValue(value, forKey: property.name)
-        case let relationship as NSRelationshipDescription: try setMigrated(managedObjects(value), relationship)
+        case let relationship as NSRelationshipDescription:
+            let objects = try managedObjects(value)
+            try setMigrated(leavesOut ? objects.filter { relationship.canLead(to: $0) } : objects, relationship)
         default: throw Self.misfit("\(property.name) is neither an attribute nor a relationship")
         }
     }
@@ -46,7 +49,7 @@ extension NSManagedObject {
             guard object.registeredContext === registeredContext else {
                 throw Self.misfit("an object of the value is not of the destination")
             }
-            guard let entity = relationship.destinationEntity, object.entity.isKindOf(entity: entity) else {
+            guard relationship.canLead(to: object) else {
                 let wanted = relationship.destinationEntity?.name ?? "?"
                 throw Self.misfit("an object of the value is a \(object.entity.name ?? "?"), and the relationship leads to \(wanted)")
             }
@@ -59,6 +62,10 @@ extension NSManagedObject {
     }
 
     private static func misfit(_ reason: String) -> CocoaError { .coreData(.entityMigrationPolicy, reason + ".") }
+}
+
+extension NSRelationshipDescription {
+    fileprivate func canLead(to object: NSManagedObject) -> Bool { destinationEntity.map { object.entity.isKindOf(entity: $0) } ?? false }
 }
 
 extension NSManagedObjectContext {

@@ -68,17 +68,22 @@ open class NSMappingModel: NSObject {
         Dictionary(mappings.map { ($0.name ?? "", $0) }) { first, _ in first }
     }
 
-    /// Whether every entity mapping is between entities of these two models in these versions.
+    /// Whether every entity mapping is between entities of these two models in these versions, and no entity that has objects is left out: one that is
+    /// would mean that the mapping was made for other versions, of which some entities are the same.
     private func leads(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) -> Bool {
-        !mappings.isEmpty
-            && mappings.allSatisfy { mapping in
-                source.has(mapping.sourceEntityName, mapping.sourceEntityVersionHash)
-                    && destination.has(mapping.destinationEntityName, mapping.destinationEntityVersionHash)
-            }
+        let fits = mappings.allSatisfy { mapping in
+            source.has(mapping.sourceEntityName, mapping.sourceEntityVersionHash)
+                && destination.has(mapping.destinationEntityName, mapping.destinationEntityVersionHash)
+        }
+        return !mappings.isEmpty && fits && source.concreteNames.isSubset(of: mappings.compactMap(\.sourceEntityName))
+            && destination.concreteNames.isSubset(of: mappings.compactMap(\.destinationEntityName))
     }
 }
 
 extension NSManagedObjectModel {
+    /// The entities that have objects.
+    fileprivate var concreteNames: Set<String> { Set(entities.filter { !$0.isAbstract }.compactMap(\.name)) }
+
     /// Whether there is an entity of that version; true for no entity.
     fileprivate func has(_ name: String?, _ hash: Data?) -> Bool { name.map { entityVersionHashesByName[$0] == hash } ?? true }
 }

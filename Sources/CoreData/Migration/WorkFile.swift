@@ -81,12 +81,6 @@ enum SupportFolder {
     private static func folder(_ url: URL) -> URL? { StorePlace.file(url).supportFolder }
     private static func isThere(_ folder: URL) -> Bool { FileManager.default.fileExists(atPath: folder.path) }
 
-    /// The same files beside another store.
-    static func link(from url: URL, to other: URL) throws {
-        guard let folder = folder(url), isThere(folder), let copy = self.folder(other) else { return }
-        do { try FileManager.default.linkItem(at: folder, to: copy) } catch { try FileManager.default.copyItem(at: folder, to: copy) }
-    }
-
     static func move(from url: URL, to other: URL) throws {
         guard let folder = folder(url), isThere(folder), let place = self.folder(other) else { return }
         remove(of: other)

@@ -100,7 +100,17 @@ package struct ChangeSet: Sendable {
         let values: [String: Any]
     }
 
+    /// The to-many relationships of an object that changed, by their indexes in its shape, wherever the store writes them.
+    package struct ToManyChange: Sendable {
+        let owner: RowReference
+        let relationships: SlotMask
+    }
+
+    /// For the history of what stores write.
+    var origin = ChangeOrigin()
     var groups: [Group] = []
+    /// Of objects with rows, for stores.
+    var changedToManys: [ToManyChange] = []
     /// In the order of their positions; each is also in a group.
     var appends: [Append] = []
     var orders: [OrderChange] = []

@@ -26,7 +26,7 @@ struct DatabaseOptions: Sendable {
     init(_ options: [AnyHashable: Any]?, isInMemory: Bool) throws {
         isReadOnly = Self.flag(options?[NSReadOnlyPersistentStoreOption])
         ignoresVersions = Self.flag(options?[NSIgnorePersistentStoreVersioningOption])
-        tracksHistory = Self.flag(options?[NSPersistentHistoryTrackingKey])
+        tracksHistory = Self.tracksHistory(options)
         migrates = Self.flag(options?[NSMigratePersistentStoresAutomaticallyOption])
         infersMapping = Self.flag(options?[NSInferMappingModelAutomaticallyOption])
         defersCleanup = Self.flag(options?[NSPersistentStoreDeferredLightweightMigrationOptionKey])
@@ -46,6 +46,12 @@ struct DatabaseOptions: Sendable {
 
     /// A flag as Swift or Objective-C programs write it; false for anything else.
     static func flag(_ value: Any?) -> Bool { (value as? NSNumber)?.boolValue ?? value as? Bool ?? number(value).map { $0 != 0 } ?? false }
+
+    /// A dictionary, with which Apple's Core Data is told more about it, asks for a history, too.
+    static func tracksHistory(_ options: [AnyHashable: Any]?) -> Bool {
+        let value = options?[NSPersistentHistoryTrackingKey]
+        return flag(value) || value is NSDictionary || value is [AnyHashable: Any]
+    }
 
     /// How many seconds to wait for others; for what is no number, as long as without the option.
     static func timeout(_ options: [AnyHashable: Any]?) -> TimeInterval {

@@ -35,6 +35,9 @@ package protocol RowStore: NSPersistentStore {
     func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow]
     /// What is at hand of a row is to be read again.
     func forgetRow(root: Int, key: Int64)
+    /// The store as it is at the moment, to be read only, whatever is written afterwards; it knows rows of its own. Nil where the store cannot do
+    /// that. It ends when nobody has it any more, or when this one is closed.
+    func snapshot() throws -> (any RowStore)?
 
     /// The key that the last part of an ID's URI stands for, as it is there, escapes included; nil for a text that no ID of the store has.
     func key(named text: String, of entity: NSEntityDescription) -> Int64?
@@ -67,6 +70,25 @@ package protocol RowStore: NSPersistentStore {
     ///
     /// - Throws: where that is something else: everything is as it was then.
     func relocate(to place: URL) throws
+
+    /// A part of the store's history.
+    ///
+    /// - Throws: `CocoaError` 134301 where what is to come behind a transaction has been deleted in part, 134091 for a store without history.
+    func history(_ query: HistoryQuery) throws -> HistoryRecords
+    /// Deletes the beginning of the history; the number of transactions that went.
+    func deleteHistory(before bound: HistoryBound) throws -> Int
+    /// The number of the latest transaction, deleted or not; 0 before the first.
+    func latestTransaction() throws -> Int64
+    /// How far a follower has come who was noted; nil for one who was not.
+    func position(ofFollower name: String) throws -> Int64?
+    /// Keeps how far a follower has come.
+    func noteFollower(_ name: String, at number: Int64) throws
+    /// Forgets followers who were not noted since a date, and deletes what all others have seen; the number of transactions that went. Nothing
+    /// goes where there are none.
+    func deleteSeenHistory(forgettingFollowersSince date: Date) throws -> Int
+    /// Tells of commits into the store, whoever makes them, until it is closed: on a queue of its own, with the number of the latest transaction, or
+    /// without history with nil.
+    func watchCommits(_ tell: @escaping @Sendable (Int64?) -> Void) throws
 }
 
 extension NSEntityDescription {
@@ -89,6 +111,24 @@ extension RowStore {
         throw CocoaError.coreData(.coreData, "A store of type \(type) stays where it is.")
     }
 
+    package func history(_ query: HistoryQuery) throws -> HistoryRecords { throw withoutHistory }
+    package func deleteHistory(before bound: HistoryBound) throws -> Int { throw withoutHistory }
+    package func latestTransaction() throws -> Int64 { throw withoutHistory }
+    package func position(ofFollower name: String) throws -> Int64? { throw withoutHistory }
+    package func noteFollower(_ name: String, at number: Int64) throws { throw withoutHistory }
+    package func deleteSeenHistory(forgettingFollowersSince date: Date) throws -> Int { throw withoutHistory }
+    package func watchCommits(_ tell: @escaping @Sendable (Int64?) -> Void) throws {
+        throw CocoaError.coreData(.persistentStoreUnsupportedRequestType, "A store of type \(type) does not tell of commits by others.")
+    }
+
+    var withoutHistory: CocoaError {
+        .coreData(
+            .persistentStoreUnsupportedRequestType,
+            "The store at \(url?.path ?? "?") has no history: open it with \(NSPersistentHistoryTrackingKey).",
+            userInfo: [NSAffectedStoresErrorKey: [self]]
+        )
+    }
+
     package func values(_ query: DictionaryQuery) throws -> [[Any?]] {
         throw DictionaryQuery.refusal(query.rows.entity, "a store of type \(type) does not answer with dictionaries")
     }
@@ -98,6 +138,8 @@ extension RowStore {
         explanation.inMemory = ["all: a store of type \(type) has no SQL"]
         return explanation
     }
+
+    package func snapshot() throws -> (any RowStore)? { nil }
 
     package func pooledKeys(_ count: Int, for entity: NSEntityDescription) -> Int64? { nil }
 }

@@ -6,6 +6,9 @@ package struct StoreChanges {
     var positions: [ChangeSet.PositionChange] = []
     var rowPositions: [ChangeSet.RowPositions] = []
     var appends: [ChangeSet.Append] = []
+    /// By owner: the to-many relationships that changed, by their indexes.
+    var changedToManys: [RowReference: SlotMask] = [:]
+    package var origin = ChangeOrigin()
 
     /// Whether any row of these can hold a reference: only then must temporary keys be found again.
     var refersToOthers: Bool {

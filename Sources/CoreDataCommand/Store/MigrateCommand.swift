@@ -20,7 +20,7 @@ struct MigrateCommand: ParsableCommand {
     @Option(help: "The version that the store has. Otherwise it is the one that the store carries.", completion: .file()) var from: String?
     @Option(help: "A mapping model, .cdm or .xcmappingmodel: what becomes of the objects.", completion: .file()) var mapping: String?
     @Flag(help: "Print what would be done, and do nothing.") var dryRun = false
-    @Flag(help: "Copy the store to STORE.backup first; what it has in files of their own stays where it is.") var backup = false
+    @Flag(help: "Copy the store to STORE.backup first, with what it has in files of their own.") var backup = false
 
     private var url: URL { URL(fileURLWithPath: source.store) }
 

@@ -74,8 +74,8 @@ extension EntityFamily {
     }
 }
 
-/// Pairs the things of two versions: first those whose renaming identifier is another's name, then those of one name, then those of which the
-/// older one had that identifier already.
+/// Pairs the things of two versions: first those that have kept both name and renaming identifier, then those whose identifier is another's name,
+/// then those of one name, then those of which the older one had that identifier already.
 ///
 /// - Returns: each of the newer ones with the older one that it comes from, and the older ones that nothing comes from.
 func paired<Item>(
@@ -93,6 +93,7 @@ func paired<Item>(
         }
     }
     func origin(_ item: Item) -> String { identifier(item) ?? name(item) }
+    pair { origin($0) != name($0) && origin($0) == origin($1) && name($0) == name($1) }
     pair { origin($0) != name($0) && origin($0) == name($1) }
     pair { origin($0) == name($0) && name($0) == name($1) }
     pair { origin($0) == origin($1) }

@@ -47,6 +47,26 @@ struct AutomaticMappingTests {
         try expectSchema(url, of: shop.new)
     }
 
+    @Test("leaves what others have in the file: tables, whatever they are called, indexes and triggers")
+    func strangers() throws {
+        register()
+        let connection = try Connection(path: url.path, mode: .readWrite)
+        try connection.execute(
+            """
+            CREATE TABLE ZNOTES (text); INSERT INTO ZNOTES VALUES('mine');
+            CREATE INDEX by_pk ON ZORDER (Z_PK, Z_OPT); CREATE INDEX by_notes ON ZNOTES (text);
+            CREATE TRIGGER counted AFTER DELETE ON ZORDER BEGIN INSERT INTO ZNOTES VALUES('deleted'); END;
+            """
+        )
+        connection.close()
+        try Stack(url, shop.new, options: [NSMigratePersistentStoresAutomaticallyOption: true]).close()
+        #expect(try shop.contents(url) == Shop.migrated)
+        let after = try Connection(path: url.path, mode: .readWrite)
+        defer { after.close() }
+        let names = try after.rows("SELECT name FROM sqlite_master WHERE name IN ('ZNOTES', 'by_pk', 'by_notes', 'counted')")
+        #expect(try names.count == 4 && after.rows("SELECT text FROM ZNOTES") == [[.text("mine")]])
+    }
+
     private var identity: DatabaseIdentity { get throws { try #require(DatabaseIdentity(path: url.path)) } }
 
     @Test("is migrated by that rather than by what can be inferred")
@@ -167,6 +187,11 @@ struct AutomaticMappingTests {
             versions.map { NSMappingModel(from: [bundle], forSourceModel: old, destinationModel: $0)?.entityMappings.count }
         }
         #expect(counts == [[nil, 1, nil], [nil, nil, 2], [nil, nil, nil]])
+        // One more entity: the mapping is of another version, though all that it names is there.
+        let later = try NSManagedObjectModel(reading: Fixtures.url("jsq/ExampleModel.xcdatamodeld/Version 2.xcdatamodel"))
+        later.entities.append(NSEntityDescription("Later"))
+        #expect(NSMappingModel(from: [bundle], forSourceModel: versions[0], destinationModel: later) == nil)
+        #expect(NSMappingModel(from: [bundle], forSourceModel: later, destinationModel: versions[2]) == nil)
     }
 }
 

@@ -72,6 +72,35 @@ struct DocumentMigrationTests {
         #expect(try Self.open(Self.next(), type, url).count(for: NSFetchRequest<NSManagedObject>(entityName: "Cat")) == 2)
     }
 
+    @Test("is migrated by a mapping model where there is one, and keeps its identity", arguments: [NSBinaryStoreType, NSXMLStoreType])
+    func mapped(type: String) throws {
+        @Sendable func model(_ key: String) -> NSManagedObjectModel {
+            let model = NSManagedObjectModel()
+            let note = NSEntityDescription("Note", attribute(key))
+            note.versionHashModifier = "mapped \(type)"
+            model.entities = [note]
+            return model
+        }
+        NSManagedObjectModel.register("Notes of DocumentMigrationTests in \(type)") { model("text") }
+        NSMappingModel.register(from: model("text"), to: model("words")) {
+            let note = NSEntityMapping("NoteToNote", "Note", "Note")
+            note.attributeMappings = [.init("words", "$source.text")]
+            let mapping = NSMappingModel()
+            mapping.entityMappings = [note]
+            return mapping
+        }
+        let folder = try TemporaryFolder()
+        let url = folder.file("Notes.document")
+        let context = try Self.open(model("text"), type, url)
+        NSEntityDescription.insertNewObject(forEntityName: "Note", into: context).setValue("kept", forKey: "text")
+        try context.save()
+        let identity = context.persistentStoreCoordinator?.persistentStores.first?.identifier
+        let other = try Self.open(model("words"), type, url, migrating)
+        #expect(try Self.names("Note", "words", in: other) == ["kept"])
+        #expect(other.persistentStoreCoordinator?.persistentStores.first?.identifier == identity)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Notes.document"])
+    }
+
     @Test("is refused with 134130 where the program has not that version any more")
     func missing() throws {
         let folder = try TemporaryFolder()

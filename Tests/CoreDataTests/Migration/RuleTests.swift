@@ -152,6 +152,14 @@ struct RuleTests {
         Rule("a to-one relationship becomes to-many") { $0.keeperOfAnimal.maxCount = 0 },
         Rule("a to-one relationship becomes to-many and ordered") { ($0.keeperOfAnimal.maxCount, $0.keeperOfAnimal.isOrdered) = (0, true) },
         Rule("a to-one relationship without inverse becomes to-many") { $0.favorite.maxCount = 0 },
+        Rule("a to-one relationship without inverse becomes to-many in its tree") { $0.rival.maxCount = 0 },
+        Rule("a to-one relationship without inverse of some of a tree becomes to-many in it") { $0.prey.maxCount = 0 },
+        Rule("a relationship within a tree leads elsewhere under the old name, and there was an index") { zoo in
+            zoo.animal.properties.removeAll { $0 === zoo.rival }
+            zoo.rival.destinationEntity = zoo.toy
+            zoo.rival.renamingIdentifier = "none"
+            zoo.animal.properties.append(zoo.rival)
+        },
         Rule("a to-many relationship becomes to-one", refusal: "Keeper.animals becomes to-one, and there can be several objects") {
             $0.animals.maxCount = 1
         },

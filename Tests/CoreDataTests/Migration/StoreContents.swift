@@ -29,15 +29,18 @@ struct StoreContents {
         return stored.reduce(into: [:]) { $0[$1.name] = text(of: object.value(forKey: $1.name)) }
     }
 
+    /// What a relationship leads to, with its entity: no matter which of those below the destination it is, it is one of that still.
+    private static func target(_ object: NSManagedObject) -> String { "\(object.entity.name ?? "")/\(key(object))" }
+
     /// A to-one relationship is written as a to-many one with one object.
     static func text(of value: Any?) -> String {
         switch value {
         case nil: "[]"
-        case let object as NSManagedObject: "[\(key(object))]"
+        case let object as NSManagedObject: "[\(target(object))]"
         case let set as NSOrderedSet:
-            "\(set.array.compactMap { ($0 as? NSManagedObject).map(key) })".replacingOccurrences(of: "\"", with: "")
+            "\(set.array.compactMap { ($0 as? NSManagedObject).map(target) })".replacingOccurrences(of: "\"", with: "")
         case let set as NSSet:
-            "\(set.allObjects.compactMap { ($0 as? NSManagedObject).map(key) }.sorted())".replacingOccurrences(of: "\"", with: "")
+            "\(set.allObjects.compactMap { ($0 as? NSManagedObject).map(target) }.sorted())".replacingOccurrences(of: "\"", with: "")
         case let number as NSNumber: "\(number)"
         case let date as Date: "\(date.timeIntervalSinceReferenceDate)"
         case let data as Data: data.map { String($0, radix: 16) }.joined(separator: " ")
@@ -76,20 +79,19 @@ struct StoreContents {
         return before == "[]" && !attribute.isOptional ? value : before
     }
 
-    /// Of the keys at the end of a relationship those whose objects are still what it leads to.
+    /// Of the objects at the end of a relationship those that are still what it leads to.
     private func remaining(
-        _ keys: String,
+        _ targets: String,
         of relationship: NSRelationshipDescription,
         in entity: NSEntityDescription,
         _ transition: ModelTransition
     ) -> String {
-        let before = transition.origin(of: relationship, in: entity) as? NSRelationshipDescription
-        let left = keys.dropFirst().dropLast().components(separatedBy: ", ").filter { key in
-            let target = transition.source.entities.first { other in
-                before.flatMap(\.destinationEntity).map(other.isKindOf) ?? false && objects[other.name ?? ""]?[key] != nil
-            }
-            guard let destination = relationship.destinationEntity else { return false }
-            return target.flatMap(transition.successor)?.isKindOf(entity: destination) ?? false
+        let left = targets.dropFirst().dropLast().components(separatedBy: ", ").compactMap { target -> String? in
+            let parts = target.components(separatedBy: "/")
+            guard let destination = relationship.destinationEntity, let old = transition.source.entitiesByName[parts[0]],
+                let new = transition.successor(of: old), new.isKindOf(entity: destination)
+            else { return nil }
+            return "\(new.name ?? "")/\(parts[1])"
         }
         return "[\(left.joined(separator: ", "))]"
     }
@@ -183,7 +185,7 @@ extension NSManagedObject {
             let targets = all.filter { $0.entity.isKindOf(entity: destination) }
             guard !targets.isEmpty else { continue }
             if !relationship.isToMany {
-                if value(forKey: relationship.name) == nil { setValue(targets[place % targets.count], forKey: relationship.name) }
+                if value(forKey: relationship.name) == nil { setValue(targets[(place + 1) % targets.count], forKey: relationship.name) }
             } else {
                 for step in 0..<2 {
                     let target = targets[(place + step) % targets.count]

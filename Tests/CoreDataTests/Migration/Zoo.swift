@@ -2,7 +2,7 @@ import Foundation
 
 @testable import CoreData
 
-/// A model whose parts a test changes: animals, of which dogs and cats are, keepers, and toys.
+/// A model whose parts a test changes: animals, of which dogs and cats are, keepers, and toys. Animals lead to animals.
 final class Zoo {
     let model = NSManagedObjectModel()
     let animal = NSEntityDescription("Animal")
@@ -14,6 +14,9 @@ final class Zoo {
     let (keeperOfAnimal, animals, toys, owners, favorite, friends) = (
         NSRelationshipDescription(), NSRelationshipDescription(), NSRelationshipDescription(), NSRelationshipDescription(),
         NSRelationshipDescription(), NSRelationshipDescription()
+    )
+    let (leader, followers, rival, prey) = (
+        NSRelationshipDescription(), NSRelationshipDescription(), NSRelationshipDescription(), NSRelationshipDescription()
     )
 
     init() {
@@ -28,6 +31,11 @@ final class Zoo {
         keeper.properties.append(favorite)
         (friends.name, friends.destinationEntity, friends.inverseRelationship) = ("friends", dog, friends)
         dog.properties.append(friends)
+        relate((animal, leader, "leader", 1), (animal, followers, "followers", 0))
+        (rival.name, rival.destinationEntity, rival.maxCount) = ("rival", animal, 1)
+        animal.properties.append(rival)
+        (prey.name, prey.destinationEntity, prey.maxCount) = ("prey", animal, 1)
+        cat.properties.append(prey)
         model.entities = [animal, dog, cat, keeper, toy]
     }
 

@@ -36,17 +36,6 @@ func batches(_ context: NSManagedObjectContext) throws {
 }
 
 @available(*, unavailable)
-func history(_ container: NSPersistentContainer, since token: NSPersistentHistoryToken?) async throws -> [NSPersistentHistoryChange] {
-    let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
-    request.resultType = .transactionsAndChanges
-    _ = NotificationCenter.default.notifications(named: .NSPersistentStoreRemoteChange)
-    try container.viewContext.setQueryGenerationFrom(.current)
-    let result = try container.viewContext.execute(request) as? NSPersistentHistoryResult
-    let transactions = result?.result as? [NSPersistentHistoryTransaction] ?? []
-    return transactions.flatMap { $0.changes ?? [] }.filter { $0.changeType == .insert }
-}
-
-@available(*, unavailable)
 func migrating(_ url: URL, _ old: NSManagedObjectModel, _ new: NSManagedObjectModel) throws {
     let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
     let manager = NSMigrationManager(sourceModel: old, destinationModel: new)

@@ -78,12 +78,11 @@ struct TrackedStoreTests {
     private func makeTracked(_ kind: StoreKind) throws -> (home: StoreHome, url: URL, kept: Stack) {
         let home = try StoreHome(kind)
         let url = home.url()
-        let stack = try Stack(url)
+        let stack = try Stack(url, options: [NSPersistentHistoryTrackingKey: true])
         let context = stack.newContext()
         Tag(context: context).label = "a"
         try context.save()
         if kind == .file { try stack.close() }
-        _ = try home.sql("CREATE TABLE ATRANSACTION (Z_PK INTEGER PRIMARY KEY); CREATE TABLE ACHANGE (Z_PK INTEGER PRIMARY KEY)")
         return (home, url, stack)
     }
 
@@ -95,23 +94,55 @@ struct TrackedStoreTests {
             #expect(stack.coordinator.persistentStores[0].isReadOnly)
             let context = stack.newContext()
             #expect(try context.labels() == ["a"])
+            #expect(try context.told() == [["insert Tag/p1"]])
             let tag = Tag(context: context)
             cocoaError(134030) { try context.save() }
             #expect(tag.isInserted)
+            cocoaError(134030) { try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: Date())) }
             cocoaError(134030) { try stack.coordinator.emptyPersistentStore(stack.coordinator.persistentStores[0]) }
         }
         #expect(try home.sql("SELECT count(*) FROM ZTAG") == "1")
         withExtendedLifetime(kept) {}
     }
 
-    @Test("is refused where it is to be tracked, which is not done yet, and can be read", arguments: StoreKind.allCases)
-    func refused(kind: StoreKind) throws {
+    @Test("is tracked with whatever says so: true, a number, a dictionary", arguments: StoreKind.allCases, 0..<5)
+    func tracking(kind: StoreKind, value: Int) throws {
         let (home, url, kept) = try makeTracked(kind)
-        defer { withExtendedLifetime(home) {} }
-        let error = cocoaError(134060) { try Stack(url, options: [NSPersistentHistoryTrackingKey: true]) }
+        let values: [Any] = [true, NSNumber(value: true), 1, NSDictionary(), [String: String]()]
+        let stack = try Stack(url, options: [NSPersistentHistoryTrackingKey: values[value]])
+        let context = stack.newContext()
+        Tag(context: context).label = "b"
+        try context.save()
+        #expect(try context.told() == [["insert Tag/p1"], ["insert Tag/p2"]])
+        #expect(try home.sql("SELECT count(*) FROM ATRANSACTION") == "2")
+        withExtendedLifetime(kept) {}
+    }
+
+    @Test(
+        "gets its tables when it is opened so for the first time; who has it open without is told to open it anew",
+        arguments: StoreKind.allCases
+    )
+    func beginning(kind: StoreKind) throws {
+        let library = try Library(kind)
+        _ = try library.savedBook()
+        #expect(try library.sql("SELECT count(*) FROM sqlite_master WHERE name LIKE 'A%'") == "0")
+        let other = try library.separateTrackedContext()
+        #expect(try other.history().isEmpty)
+        let first = Tag(context: library.context)
+        let error = cocoaError(134070) { try library.context.save() }
         #expect(error?.localizedDescription.contains("history") == true)
-        let options: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true, NSReadOnlyPersistentStoreOption: true]
-        if kind == .file { #expect(try Stack(url, options: options).newContext().labels() == ["a"]) }
+        #expect(first.isInserted)
+        Tag(context: other).label = "x"
+        try other.save()
+        #expect(try other.told() == [["insert Tag/p1"]])
+    }
+
+    @Test("is refused where its tables are something else", arguments: StoreKind.allCases)
+    func foreignTables(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let kept = try Stack(home.url())
+        _ = try home.sql("CREATE TABLE ATRANSACTION (Z_PK INTEGER PRIMARY KEY)")
+        cocoaError(134020) { try Stack(home.url(), options: [NSPersistentHistoryTrackingKey: true]) }
         withExtendedLifetime(kept) {}
     }
 

@@ -148,9 +148,10 @@ extension FileWalk {
         _ = (other.value(forKey: "text"), object.value(forKey: "text"))
         if object.isDeleted || other.isDeleted { return }
         let adds = step.kind != .removeMember
-        let (members, member) =
-            step.c % 2 == 0
-            ? (object.mutableSetValue(forKey: "labels"), other) : (other.mutableSetValue(forKey: "items"), object)
+        let (holder, key, member) = step.c % 2 == 0 ? (object, "labels", other) : (other, "items", object)
+        // Also here, what was read earlier may say that what is asked for is so already.
+        if !holder.hasFault(forRelationshipNamed: key), self.members(holder, key).contains(member) == adds { return }
+        let members = holder.mutableSetValue(forKey: key)
         if adds { members.add(member) } else { members.remove(member) }
         let value = adds ? WalkValue.link : .empty
         if value != before || walked.edits[cell] != nil { note(cell, value, before: before, walked) }

@@ -29,7 +29,7 @@ extension FileWalk {
         child.context.reset()
         forgetInsertions(child)
         child.clear()
-        (child.held, child.notes, child.isStale, child.strangers) = ([:], [:], false, [])
+        (child.held, child.notes, child.isStale, child.strangers, child.behind) = ([:], [:], false, [], [])
     }
 
     private func forgetInsertions(_ walked: WalkedContext) {
@@ -37,17 +37,21 @@ extension FileWalk {
     }
 
     func refresh(_ step: WalkStep, _ walked: WalkedContext) throws {
-        walked.notes = [:]
         switch step.kind {
-        case .refreshAll: walked.context.refreshAllObjects()
+        case .refreshAll:
+            // What has nothing unsaved becomes a fault.
+            walked.notes = walked.notes.filter(\.value.object.hasChanges)
+            walked.context.refreshAllObjects()
         case .refreshDeleted:
             guard let object = walked.context.deletedObjects.first(where: { serial(of: $0).map { $0 % 3 == step.a % 3 } ?? false }) else {
                 return
             }
             walked.context.refresh(object, mergeChanges: step.b % 2 == 0)
+            if let serial = serial(of: object) { walked.notes[serial] = nil }
         case .refreshInserted:
             guard let serial = walked.inserted.keys.chosen(by: step.a), let object = try object(serial, walked, step) else { return }
             walked.context.refresh(object, mergeChanges: false)
+            walked.notes[serial] = nil
             // Its values are gone for good: all that is left to do with it.
             walked.requested.insert(serial)
             walked.context.delete(object)
@@ -65,6 +69,7 @@ extension FileWalk {
 
     private func dropEdits(of serial: Int, _ walked: WalkedContext) {
         walked.tainted.insert(serial)
+        walked.notes[serial] = nil
         for (cell, edit) in walked.edits where cell.serial == serial || cell.other == serial {
             for end in [cell.serial, cell.other, edit.value.target, truth[cell].target] { if let end { walked.tainted.insert(end) } }
             if cell.other == 0 { walked.edits[cell] = nil } else { walked.edits[cell]?.certainty = .unknown }
@@ -72,7 +77,7 @@ extension FileWalk {
         for (cell, edit) in walked.edits where edit.value.target == serial || truth[cell].target == serial {
             walked.tainted.insert(cell.serial)
             // Both ends of a one-to-one relationship give up what was set.
-            if edit.value.target == serial, WalkModel.isOneToOne(cell.key, of: truth.kinds[cell.serial] ?? walked.inserted[cell.serial]) {
+            if edit.value.target == serial, WalkModel.isOneToOne(cell.key, of: visible(walked)[cell.serial]) {
                 walked.edits[cell]?.certainty = .unknown
             }
         }

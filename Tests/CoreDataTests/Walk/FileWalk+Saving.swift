@@ -56,6 +56,7 @@ extension FileWalk {
             let known = try changed.filter { try mayKnow($0, other, walked) }
             other.behind = other.behind.subtracting(changed).union(known)
             other.child?.isStale = true
+            other.child?.behind.formUnion(changed)
         }
         // Where the store wins, a delete may be taken back because of a row in the cache that the store has no more.
         let gone = policy == .errorMergePolicyType ? walked.deleted : walked.deleted.subtracting(walked.behind)
@@ -170,7 +171,9 @@ extension FileWalk {
             } else if let target = edit.value.target, known[target] == nil {
                 parent.edits[cell] = .init(value: edit.value, certainty: .unknown)
             } else if edit.certainty == .sure {
+                // What others have saved meanwhile may be the same.
                 parent.edits[cell] = edit
+                if edit.value == truth[cell] { parent.edits[cell]?.certainty = .orAsBefore }
             } else {
                 parent.edits[cell] = .init(value: edit.value, certainty: .unknown)
             }
@@ -180,6 +183,8 @@ extension FileWalk {
             parent.edits[cell]?.certainty = .unknown
         }
         parent.requested.formUnion(walked.deleted)
+        // What others have saved since the child read it is a conflict of the parent's, whatever the parent itself has heard of.
+        parent.behind.formUnion(walked.behind.intersection(walked.deleted.union(walked.edits.keys.flatMap { [$0.serial, $0.other] })))
         for serial in walked.notes.keys { parent.notes[serial] = nil }
         parent.tainted.formUnion(walked.tainted)
         for cell in walked.edits.keys { parent.orders[cell.serial] = nil }

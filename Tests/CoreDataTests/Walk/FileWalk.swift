@@ -20,7 +20,6 @@ final class FileWalk {
     /// What held IDs said when they were got.
     var sayings: [(id: NSManagedObjectID, uri: URL, isTemporary: Bool)] = []
     var news: [WalkNews] = []
-    private var stepCount = 0
 
     init(_ kind: StoreKind, _ groups: Set<WalkStep.Group>) throws {
         home = try StoreHome(kind)
@@ -54,8 +53,6 @@ final class FileWalk {
         try observe(walked)
         if walked.child != nil { walked.child?.isStale = true }
         try check(walked)
-        stepCount += 1
-        if stepCount % 50 == 0 { try checkEverything() }
     }
 
     private func perform(_ step: WalkStep, in walked: WalkedContext) throws {
@@ -79,6 +76,7 @@ final class FileWalk {
         case .find: try find(step, walked)
         case .strangerLookUp, .strangerFind, .strangerDelete, .strangerMerge: try strangers?.perform(step, walked, self)
         case .addStoreAgain: try addStoreAgain(walked)
+        case .checkEverything: try checkEverything()
         }
     }
 

@@ -10,6 +10,8 @@ struct WalkStep: CustomStringConvertible {
         case obtainIDs, lookUp, find
         case strangerLookUp, strangerFind, strangerDelete, strangerMerge
         case addStoreAgain
+        /// Looks at all that can be read, which is a step of its own: reading changes what a context knows.
+        case checkEverything
     }
 
     /// Steps that belong together, to be walked or not.
@@ -54,9 +56,10 @@ struct WalkStep: CustomStringConvertible {
         var random = SeededGenerator(seed &+ 71)
         for _ in 0..<8 { _ = random.next() }
         let kinds = Group.allCases.filter(groups.contains).flatMap(\.kinds).flatMap { Array(repeating: $0.0, count: $0.weight) }
-        return (1...count).map { serial in
+        return (1...count).flatMap { serial in
             func roll(_ n: Int) -> Int { Int.random(in: 0..<n, using: &random) }
-            return WalkStep(kinds[roll(kinds.count)], roll(60), serial, roll(1000), roll(1000), roll(1000))
+            let step = WalkStep(kinds[roll(kinds.count)], roll(60), serial, roll(1000), roll(1000), roll(1000))
+            return serial % 50 == 0 ? [step, WalkStep(.checkEverything, step.context, serial, 0, 0, 0)] : [step]
         }
     }
 }

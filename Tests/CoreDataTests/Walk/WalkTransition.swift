@@ -43,8 +43,11 @@ struct WalkTransition {
         guard let kind = walked.inserted[serial] ?? before.kinds[serial] else { return true }
         return WalkModel.toOnes(of: kind).contains { toOne in
             let cell = WalkCell(serial: serial, key: toOne.name)
-            guard toOne.isCascade, let owner = (walked.edits[cell]?.value ?? before[cell]).target else { return false }
-            return after.kinds[owner] == nil
+            guard toOne.isCascade else { return false }
+            let edit = walked.edits[cell]
+            // One that changes nothing leaves to others whom it belongs to.
+            let owners = [edit?.value, edit?.certainty == .sure ? nil : before[cell]].compactMap { $0?.target }
+            return owners.contains { after.kinds[$0] == nil }
         }
     }
 

@@ -29,6 +29,8 @@ import Foundation
             }
             exit(0)
         case "move": try move(url, CommandLine.arguments.dropFirst(3).first)
+        case "share": try await share(url, CommandLine.arguments[3], Int(CommandLine.arguments[4]) ?? 0)
+        case "track": try track(url)
         case "batch": try BatchWork(url).run()
         case "scope", "scope-throwing": try saveAndEnd(CommandLine.arguments[1], url)
         default: await place(argument)
@@ -58,6 +60,63 @@ import Foundation
     private static func saveWithCallback(_ context: NSManagedObjectContext) async throws {
         let result = await withCheckedContinuation { continuation in context.saveContextToStore { continuation.resume(returning: $0) } }
         if case .failure(let error) = result { throw error }
+    }
+
+    /// Makes changes while another process does the same, each of them a save: inserts groups and updates each once. Says what main has in memory, and how
+    /// often it was told of the other's groups, once it has heard of all.
+    private static func share(_ url: URL?, _ name: String, _ changes: Int) async throws {
+        var options = NSPersistentStoreCoordinator.stockSQLiteStoreOptions
+        options[CoreDataStackSharingNameOption] = name
+        let stack = try await CoreDataStack.constructSQLiteStack(model: GroupModel.make(), at: url, persistentStoreOptions: options)
+        let main = stack.mainQueueContext
+        await main.perform { main.retainsRegisteredObjects = true }
+        let merges = NotificationCenter.default.notifications(named: .NSManagedObjectContextDidMergeChangesObjectIDs, object: main)
+        var iterator = merges.makeAsyncIterator()
+        say("ready")
+        _ = readLine()
+        let worker = stack.newChildContext()
+        for _ in 0..<changes / 2 {
+            let group = await worker.perform { NSEntityDescription.insertNewObject(forEntityName: "Group", into: worker).objectID }
+            for number in 1...2 {
+                await worker.perform { worker.object(with: group).setValue(number, forKey: "number") }
+                try await worker.saveToStore()
+            }
+        }
+        var told: [NSManagedObjectID] = []
+        while let merge = await iterator.next() {
+            told += merge.userInfo?[NSInsertedObjectIDsKey] as? Set<NSManagedObjectID> ?? []
+            if told.count < changes / 2 { continue }
+            let numbers = await main.perform { main.registeredObjects.map { $0.value(forKey: "number") as? Int ?? 0 } }
+            let sum = numbers.reduce(0, +)
+            guard numbers.count == changes, sum == 2 * changes else { continue }
+            say("\(numbers.count) groups, sum \(sum), told \(told.count) times of \(Set(told).count)")
+            break
+        }
+        _ = readLine()
+        try await stack.close()
+        exit(0)
+    }
+
+    /// Saves for ever with a history: inserts, updates and deletes. Says each transaction that is done.
+    private static func track(_ url: URL?) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GroupModel.make())
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType,
+            configurationName: nil,
+            at: url,
+            options: [NSPersistentHistoryTrackingKey: true]
+        )
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        for number in 0... {
+            try context.performAndWait {
+                try GroupModel.insert(number, into: context)
+                let old = try context.fetch(GroupModel.groups())
+                if old.count > 5 { context.delete(old[number % old.count]) }
+                try context.save()
+            }
+            say(number)
+        }
     }
 
     /// Fills and resets the store for ever, having removed what an earlier run has left.

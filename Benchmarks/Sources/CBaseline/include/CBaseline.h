@@ -77,6 +77,35 @@ int baseline_delete_before(baseline_connection *_Nonnull connection, double date
 int baseline_read_by_key(baseline_connection *_Nonnull connection, const int64_t *_Nonnull keys, size_t count,
                          baseline_tally *_Nonnull tally);
 
+/// Looks each title up by its index; where there is none, inserts the song with the next key. One transaction.
+int baseline_find_or_create(baseline_connection *_Nonnull connection, const baseline_song *_Nonnull songs,
+                            const int64_t *_Nonnull picks, size_t count);
+
+/// What all columns of all rows of an answer add up to.
+typedef struct {
+    int64_t rows;
+    int64_t integers;
+    int64_t text_bytes;
+    double reals;
+} baseline_answer;
+
+/// Reads every column of every row.
+int baseline_ask(baseline_connection *_Nonnull connection, const char *_Nonnull sql, baseline_answer *_Nonnull answer);
+
+/// Runs statements that give no rows.
+int baseline_run(baseline_connection *_Nonnull connection, const char *_Nonnull sql);
+
+#define BASELINE_FOLDED 0x250
+
+/// What the scalars below U+0250 become without case and accents, in UTF-8.
+typedef struct {
+    uint8_t counts[BASELINE_FOLDED];
+    uint8_t bytes[BASELINE_FOLDED][4];
+} baseline_folding;
+
+/// Gives the connection the function `folded_contains(text, folded part)`. The table has to live as long as the connection.
+int baseline_add_folding(baseline_connection *_Nonnull connection, const baseline_folding *_Nonnull folding);
+
 /// Reads the file through a connection of its own: number of rows, and the sum over the rows of a hash of their values.
 int baseline_checksum(const char *_Nonnull path, int64_t *_Nonnull count, uint64_t *_Nonnull sum);
 

@@ -2,19 +2,34 @@ import Foundation
 
 /// The turn at the stages of one store: one process, and one thread of it, at a time. It ends with the process.
 enum StageTurn {
+    /// The stores that this thread, or task, migrates.
+    @TaskLocal private static var held: Set<String> = []
+
     /// Runs `body` while nobody else migrates the store in stages.
+    ///
+    /// - Throws: `CocoaError` 134110 where a handler of a stage, in `body`, opens the store that waits for it.
     ///
     /// NB: handlers open and close the store, so that a lock of SQLite's cannot be held meanwhile; and opening the store's own file would drop those
     /// that this process has. So it is a file of its own, which goes with the turn.
     static func holding<Result>(_ store: URL, _ body: () throws -> Result) throws -> Result {
         guard store.isFileURL, store.query == nil else { return try body() }
-        let path = store.path + "-stages"
+        let path = store.resolvingSymlinksInPath().path + "-stages"
+        guard !held.contains(path) else { throw heldAlready(store) }
         let descriptor = try locked(path)
         defer {
             unlink(path)
             close(descriptor)
         }
-        return try body()
+        return try $held.withValue(held.union([path])) { try body() }
+    }
+
+    private static func heldAlready(_ store: URL) -> CocoaError {
+        .coreData(
+            .migration,
+            "A handler of a stage opens the store at \(store.path), which waits for the handler. Open it without its migration manager, with the "
+                + "stage's model, as a container of the handler's own.",
+            userInfo: [NSFilePathErrorKey: store.path]
+        )
     }
 
     private static func locked(_ path: String) throws -> Int32 {

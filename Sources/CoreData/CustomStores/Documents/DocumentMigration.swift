@@ -8,7 +8,7 @@ struct DocumentMigration {
     let opening: StoreOpening
     let url: URL
 
-    /// - Throws: `CocoaError` 134130, 134140 or 134110, as for a database; the file is what it was.
+    /// - Throws: `CocoaError` 134130, 134140 or 134110, as for a database; the file is what it was. `MappingModelWanted` where there is a mapping model.
     func runIfAsked() throws {
         guard FileManager.default.fileExists(atPath: url.path), isAskedFor else { return }
         let stamp = FileStamp(url)
@@ -17,6 +17,9 @@ struct DocumentMigration {
             !opening.model.isConfiguration(withName: opening.configurationName, compatibleWithStoreMetadata: document.metadata)
         else { return }
         let source = try MemoryMigration.source(of: document.metadata, opening.configurationName, url)
+        if opening.hasMappingModel(source.model, opening.model) {
+            throw MappingModelWanted(source: .init(model: source.model, configuration: source.configuration))
+        }
         let migrated = try migrated(from: source.model, source.configuration, document.metadata)
         try AtomicFile.write(migrated.data(form.format), to: url) { current in
             if current != stamp { throw Document.corrupt(url, "was changed by others while it was migrated") }

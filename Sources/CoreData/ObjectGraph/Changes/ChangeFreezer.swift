@@ -227,12 +227,20 @@ struct ChangeFreezer {
 extension ChangeFreezer {
     private mutating func noteToManys(of object: NSManagedObject) {
         guard object.state.contains(.extras) else { return }
-        if !isForStores { noteTransients(of: object) }
+        if isForStores { noteChangedToManys(of: object) } else { noteTransients(of: object) }
         object.forEachChangedToMany { index, contents in
             let link = object.toManyLink(index)
             if link.isOrdered, !object.state.contains(.deleted) { noteOrder(of: object, contents) }
             if link.writesLinks { noteLinks(object, object.scope.shape.toManys[index], contents) }
         }
+    }
+
+    private mutating func noteChangedToManys(of object: NSManagedObject) {
+        guard object.state.isDisjoint(with: [.inserted, .deleted]), object.key > 0 else { return }
+        var relationships = SlotMask()
+        object.forEachChangedToMany { index, _ in relationships.insert(index) }
+        if relationships.isEmpty { return }
+        changes.changedToManys.append(ChangeSet.ToManyChange(owner: object.rowReference, relationships: relationships))
     }
 
     private mutating func noteTransients(of object: NSManagedObject) {

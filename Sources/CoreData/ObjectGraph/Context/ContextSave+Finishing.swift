@@ -5,6 +5,8 @@ extension ContextSave {
     func finish(_ saved: Saved) {
         let groups = saved.freezer.groups
         let isInStore = parent.isStoreSide
+        // Before the changes count as saved: whoever reads through the context finds them among the unsaved ones, or in the stores.
+        context.moveQueryGeneration()
         let amended = context.hasHadChildren ? amendedInsertions(groups) : []
         saved.freezer.effects.apply()
         TakenMembers(context: context).drop(after: saved.freezer.changes.links)
@@ -31,7 +33,7 @@ extension ContextSave {
             objects.unchanged.forEachBorrowed { $0.didSave() }
             objects.deleted.forEachBorrowed { $0.didSave() }
         }
-        context.post(.NSManagedObjectContextDidSave, (announced ?? ChangedObjects(groups)).userInfo)
+        context.postDidSave((announced ?? ChangedObjects(groups)).userInfo)
         context.announceIDs(groups)
         context.tellFollowers(saved.freezer.changes, saved.receipt, parent, corrections, amended: amended.map(\.rowReference))
         // Once everybody was told: until then their relationships can be read.

@@ -36,10 +36,12 @@ final class ContextSave {
     private func saveNothing() throws {
         try parent.save(ChangeSet(), willCommit: {}).publish()
         // What children have saved has come to nothing, as where two of them delete one object.
+        context.moveQueryGeneration()
         context.noteChildSavesSaved(true)
         context.isSaving = false
         let none: Set<NSManagedObject> = []
-        context.post(.NSManagedObjectContextDidSave, [.insertedObjects: none, .updatedObjects: none, .deletedObjects: none])
+        let sets: [NSManagedObjectContext.NotificationKey: Any] = [.insertedObjects: none, .updatedObjects: none, .deletedObjects: none]
+        context.postDidSave(sets)
     }
 
     /// `willSave` on every object with changes, and again on those that change meanwhile, until none does.
@@ -86,7 +88,10 @@ final class ContextSave {
 
     private func saveResolvingConflicts() throws -> Saved {
         var attempts = RefusedAttempts()
-        defer { attempts.end() }
+        defer {
+            attempts.end()
+            context.parentLink?.setReadsNewest(false)
+        }
         while true {
             if let failure = context.tracker.propagationFailure { throw failure }
             try validateChanges()
@@ -97,6 +102,8 @@ final class ContextSave {
                 return try attempt(&groups)
             } catch let conflicts as SaveConflicts {
                 attempts.note(conflicts)
+                // What is in the way may not have been there in the query generation that the context reads.
+                context.parentLink?.setReadsNewest(true)
                 try context.resolve(conflicts, groups, isLastRound: attempts.areEnough)
             }
         }
@@ -133,7 +140,9 @@ final class ContextSave {
         return letsChildrenIn ? try context.queue.lend { try write(changes) } : try write(changes)
     }
 
-    private func write(_ changes: ChangeSet) throws -> SaveReceipt {
+    private func write(_ frozen: ChangeSet) throws -> SaveReceipt {
+        var changes = frozen
+        changes.origin = ChangeOrigin(author: context.transactionAuthor, contextName: context.name)
         guard context.hasHadChildren else { return try parent.save(changes, willCommit: {}) }
         var isPublishing = false
         defer { if isPublishing { context.identityMap.forwardingTable.endPublishing() } }

@@ -44,7 +44,7 @@ extension NSManagedObjectContext {
 
     /// The keys of the context's notifications.
     public enum NotificationKey: String, Sendable {
-        case queryGeneration = "NSManagedObjectContextQueryGenerationKey"
+        case queryGeneration = "newQueryGeneration"
         case invalidatedAllObjects = "invalidatedAll"
         case insertedObjects = "inserted"
         case updatedObjects = "updated"

@@ -15,6 +15,7 @@ final class DisconnectedParent: GraphParent {
     func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? { throw error }
     func references(_ query: FetchQuery) throws -> [RowReference]? { throw error }
     func count(_ query: FetchQuery) throws -> Int? { throw error }
+    func dictionaries(_ query: DictionaryQuery) throws -> [NSDictionary] { throw error }
     func row(for reference: RowReference) throws -> Row? { throw error }
     func cachedRow(for reference: RowReference) -> Row? { nil }
     func rows(for references: [RowReference]) throws -> [Row?] { throw error }

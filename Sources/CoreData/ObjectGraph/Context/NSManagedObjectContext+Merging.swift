@@ -35,6 +35,7 @@ extension NSManagedObjectContext {
     /// - Parameter isForeign: whether the row cache of this context's coordinator knows nothing of the changes yet.
     func merge(_ saved: SavedReferences, isForeign: Bool = false) {
         guard identityMap.registry != nil, !saved.isEmpty else { return }
+        moveQueryGeneration()
         catchUp()
         readAhead.forget()
         whileMeetingNames { mergeMet(saved, isForeign) }

@@ -213,6 +213,7 @@ extension NSManagedObjectContext {
         identityMap.forwarding = KeyForwarding()
         identityMap.awaited.removeAll()
         withExtendedLifetime(pending) {}
+        moveQueryGeneration()
         kept.comeBack(without: dropped)
         post(.NSManagedObjectContextObjectsDidChange, [.invalidatedAllObjects: ids])
         watchers.tellOfReset()

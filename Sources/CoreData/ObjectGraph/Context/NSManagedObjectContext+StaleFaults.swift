@@ -12,11 +12,21 @@ extension NSManagedObjectContext {
     func bringUpToDate(_ fault: NSManagedObject) throws {
         guard fault.mayTakeNewestRow else { return }
         catchUp()
-        if parentSource.isStoreSide, let newest = fault.currentRow.listing?.newestRow(fault.key) {
+        // A row of the generation that a pinned context reads is not to be replaced by a newer one.
+        if parentSource.isStoreSide, parentLink?.generation == nil, let newest = fault.currentRow.listing?.newestRow(fault.key) {
             take(newest, fault)
         } else {
             try readAgain(faultsRead(with: fault))
         }
+    }
+
+    /// What the stores answer is something else from now on: faults that nobody has used forget their rows, here and in children.
+    ///
+    /// - Complexity: O(n) in the number of registered objects.
+    func forgetUnusedRows() {
+        readAhead.forget()
+        for object in identityMap.objects where object.mayTakeNewestRow { object.forgetRow() }
+        identityMap.registry?.changes.note()
     }
 
     /// Asks the parent once for all: one statement at most.

@@ -40,6 +40,7 @@ final class ParentContext: GraphParent {
     func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? { try next.fetch(query, body) }
     func references(_ query: FetchQuery) throws -> [RowReference]? { try next.references(query) }
     func count(_ query: FetchQuery) throws -> Int? { try next.count(query) }
+    func dictionaries(_ query: DictionaryQuery) throws -> [NSDictionary] { try next.dictionaries(query) }
     func persistentStore(numbered number: Int32) -> NSPersistentStore? { next.persistentStore(numbered: number) }
 
     func permanentKeys(for entity: NSEntityDescription, rows: [Row], store: Int32) throws -> (store: Int32, keys: [Int64]) {

@@ -93,7 +93,7 @@ extension NSManagedObject {
         forEachChangedToMany { index, contents in
             guard let inverse = scope.shape.toManys[index].inverse else { return contents.dropEdits() }
             guard let back = inverse.toManyIndex else {
-                for member in contents.added.array { member.forgetPosition(along: inverse) }
+                for member in contents.knownMembers { member.giveUpPosition(along: inverse) }
                 return contents.dropOrder()
             }
             for member in contents.added.array + contents.removed.array { member.existingContents(back)?.dropEdit(of: self) }
@@ -132,13 +132,17 @@ extension NSManagedObject {
         return true
     }
 
-    /// Gives up the position that a save which failed has given the object: it was one among members that are others by now.
-    private func forgetPosition(along inverse: NSRelationshipDescription) {
+    /// Gives up the object's new position, which was one among members that are others by now. One that was taken out and put back is where it was.
+    private func giveUpPosition(along inverse: NSRelationshipDescription) {
         guard case .toOne(let slot, _)? = scope.shape.properties[inverse.name], let position = scope.shape.positionSlots[slot],
-            state.contains(.ownRow), isChanged(position), !EntityLayout.isNull(row, position)
+            state.contains(.ownRow), isChanged(position)
         else { return }
         if state.contains(.sharedRow) { takeOwnRow() }
-        own.storeNull(at: position)
+        if let base = committedRow, currentRow.equals(base, at: slot) {
+            own.assign(position, from: base)
+        } else {
+            own.storeNull(at: position)
+        }
     }
 
     final func removeMember(_ object: NSManagedObject, from index: Int) {

@@ -25,12 +25,27 @@ final class ConnectionPool: @unchecked Sendable {
     private var writer: Connection?
     /// Whether the connections are this pool's to close.
     private let ownsConnections: Bool
+    /// Whether there is one connection only, so that whoever reads is alone.
+    private let readsAlone: Bool
+    /// What becomes of a reader that is not needed any more.
+    private let release: @Sendable (Connection) -> Void
 
     init(lock: StoreLock, locksReaders: Bool, open: @escaping Open) {
         self.lock = lock
         self.locksReaders = locksReaders
         idle = Lock(Idle(open: open))
-        ownsConnections = true
+        (ownsConnections, readsAlone, release) = (true, false, { $0.close() })
+    }
+
+    /// A pool of one connection, in a transaction that has begun to read: all who read take turns, and find what there was then.
+    ///
+    /// - Parameter release: called with the connection when the pool is closed, or gone.
+    init(holding connection: Connection, _ identity: DatabaseIdentity, release: @escaping @Sendable (Connection) -> Void) {
+        // Nobody else waits for this connection.
+        lock = StoreLock(identity)
+        locksReaders = true
+        idle = Lock(Idle(readers: [connection], open: { [path = connection.path] _ in throw Self.changed(path) }))
+        (ownsConnections, readsAlone, self.release) = (true, true, release)
     }
 
     /// A pool that reads through somebody else's connection, in a transaction that is under way: on that thread, and not beyond it.
@@ -40,7 +55,7 @@ final class ConnectionPool: @unchecked Sendable {
         // Sendable by the contract above.
         nonisolated(unsafe) let connection = connection
         idle = Lock(Idle(open: { _ in connection }))
-        ownsConnections = false
+        (ownsConnections, readsAlone, release) = (false, false, { _ in })
     }
 
     // The connection that can remove the log closes last. Nobody else has the pool any more, so nobody's turn is waited for.
@@ -53,28 +68,34 @@ final class ConnectionPool: @unchecked Sendable {
     ///
     /// - Precondition: where `locksReaders`, calls are not nested.
     func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-        try locksReaders ? lock.read { try readAtOnce(body) } : readAtOnce(body)
+        guard locksReaders else { return try readAtOnce(body) }
+        return try readsAlone ? lock.write { try readAtOnce(body) } : lock.read { try readAtOnce(body) }
     }
 
     private func readAtOnce<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+        let connection = try takeReader()
+        defer { putBack(connection) }
+        let result = try body(connection)
+        guard connection.isCurrent() else { throw Self.changed(connection.path) }
+        return result
+    }
+
+    /// A connection that reads, the caller's alone until it is put back.
+    func takeReader() throws -> Connection {
         let (known, open) = try idle.withLock { idle in
             guard let open = idle.open else { throw Self.closed }
             return (idle.readers.popLast(), open)
         }
-        let connection = try known.flatMap { $0.isCurrent() ? $0 : nil } ?? open(.readOnly)
-        defer { putBack(connection) }
-        let result = try body(connection)
-        guard connection.isCurrent() else { throw Self.changed(connection) }
-        return result
+        return try known.flatMap { $0.isCurrent() ? $0 : nil } ?? open(.readOnly)
     }
 
-    private func putBack(_ connection: Connection) {
+    func putBack(_ connection: Connection) {
         let isKept = idle.withLock { idle in
             guard ownsConnections, idle.open != nil, idle.readers.count < Self.idleLimit else { return false }
             idle.readers.append(connection)
             return true
         }
-        if !isKept, ownsConnections { connection.close() }
+        if !isKept { release(connection) }
     }
 
     /// Runs `body` with the connection that writes. Waits for everybody in the process who came earlier.
@@ -118,7 +139,7 @@ final class ConnectionPool: @unchecked Sendable {
                 defer { idle = Idle(readers: [], open: open) }
                 return idle.readers
             }
-            if ownsConnections { readers.forEach { $0.close() } }
+            readers.forEach(release)
             writer?.close()
             writer = opened
         }
@@ -134,7 +155,7 @@ final class ConnectionPool: @unchecked Sendable {
             defer { idle = Idle(readers: [], open: nil) }
             return idle.readers
         }
-        if ownsConnections { readers.forEach { $0.close() } }
+        readers.forEach(release)
     }
 
     /// Hands over a connection that is open already.
@@ -146,7 +167,7 @@ final class ConnectionPool: @unchecked Sendable {
         .removedStore("The store was removed from its coordinator; its objects cannot be read or saved any more.")
     }
 
-    private static func changed(_ connection: Connection) -> CocoaError {
-        .coreData(.persistentStoreOperation, "\(connection.path) was changed while it was read: try again.")
+    private static func changed(_ path: String) -> CocoaError {
+        .coreData(.persistentStoreOperation, "\(path) was changed while it was read: try again.")
     }
 }

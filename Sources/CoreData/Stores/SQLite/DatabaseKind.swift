@@ -8,12 +8,16 @@ struct DatabaseKind: StoreKind {
         let place = try StorePlace(type: type, url: opening.url)
         // NB: SQLite must never open one file by two names: each would have a log of its own.
         try opening.requireUnused(place.identity.map(StoreLocation.database), place.database == nil ? place.url : nil)
+        let isInFile = place.database == nil
+        let isKnown = opening.hasMappingModel
+        // NB: nothing could take the place of what is in memory, which migrates by what can be inferred.
+        let hasMappingModel: @Sendable (NSManagedObjectModel, NSManagedObjectModel) -> Bool = { isInFile && isKnown($0, $1) }
         return try SQLiteStore.open(
             place,
             model: opening.model,
             configurationName: opening.configurationName,
             options: opening.options,
-            hasMappingModel: opening.hasMappingModel
+            hasMappingModel: hasMappingModel
         )
     }
 

@@ -1,10 +1,14 @@
 import Foundation
 
 extension SQLiteStore: RowStore {
-    var capabilities: StoreCapabilities { isInMemory ? Self.ofMemory : Self.ofFiles }
+    var capabilities: StoreCapabilities {
+        let basic = isInMemory ? Self.ofMemory : keepsSnapshots ? Self.ofLoggedFiles : Self.ofFiles
+        return history == nil ? basic : basic.union(.history)
+    }
 
     private static let ofMemory: StoreCapabilities = [.sql, .constraints, .severalProcesses, .batch, .transactions, .emptying, .order]
     private static let ofFiles = ofMemory.union(.durable)
+    private static let ofLoggedFiles = ofFiles.union(.generations)
 
     private var isInMemory: Bool { if case .memory = lock.identity { true } else { false } }
 

@@ -71,7 +71,7 @@ extension SQLKind {
 
 extension SQLiteValue {
     /// The value as users of a type see it; nil for what cannot be one.
-    fileprivate func value(of type: NSAttributeType) -> Any? {
+    func value(of type: NSAttributeType) -> Any? {
         switch type {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: integer.map(NSNumber.init(value:))
         case .booleanAttributeType: integer.map { NSNumber(value: $0 != 0) }

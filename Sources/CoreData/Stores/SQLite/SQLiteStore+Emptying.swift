@@ -72,7 +72,8 @@ extension SQLiteStore {
         do {
             try pool.write { connection in
                 try connection.execute("VACUUM")
-                _ = try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+                // Whoever reads an earlier state, as a pinned context, may do so for long: the log goes when he is done.
+                try connection.waiting(atMost: 1) { _ = try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)") }
             }
             if let supportFolder, FileManager.default.fileExists(atPath: supportFolder.path) {
                 try FileManager.default.removeItem(at: supportFolder)

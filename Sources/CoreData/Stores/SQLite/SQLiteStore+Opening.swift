@@ -11,6 +11,7 @@ struct OpenedDatabase {
     let type: String
     /// Whether it cannot be written, whatever was asked for.
     let isReadOnly: Bool
+    var history: HistoryTables?
 }
 
 extension SQLiteStore {

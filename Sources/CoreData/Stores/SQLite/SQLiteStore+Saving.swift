@@ -10,6 +10,7 @@ extension SQLiteStore {
     /// - Throws: `SaveConflicts` or a `CocoaError`; the file is as it was then.
     func write(_ changes: StoreChanges, _ next: (SaveRun) throws -> Void) throws -> SaveRun {
         do {
+            defer { snapshots.noteSave(of: self) }
             return try pool.write { connection in
                 do { return try write(changes, connection, next) } catch let conflicts as SaveConflicts {
                     // Others would change the same rows once more before they are resolved.
@@ -56,6 +57,7 @@ extension SQLiteStore {
             throw error
         }
         run.noteCommit()
+        lock.commits.signal()
         return run
     }
 
@@ -140,6 +142,7 @@ extension SQLiteStore {
     struct EntityStatements {
         var save: SaveStatements?
         var lookUp: RowLookUp?
+        var history: HistoryBits?
     }
 }
 

@@ -15,12 +15,16 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let changesByOthers = ChangesByOthers()
     let publicationOrder = PublicationOrder()
     let keyPool = KeyPool()
+    let snapshots = HeldSnapshots()
     /// By relationship of the store's model, which keeps it.
     let relationshipPlans = Lock<[ObjectIdentifier: RelationshipPlan]>([:])
     let entityStatements = Lock<[Int: EntityStatements]>([:])
     let openedVersionHashes: [String: Data]
     /// The version of the tables that was found to be of a known model.
     let tablesVersion = Atomic<Int64>(-1)
+    /// Where its history is; nil for a store without one.
+    let history: HistoryTables?
+    private let watch = Lock<StoreWatch?>(nil)
     private let kind: String
     let state: Lock<MetadataState>
 
@@ -36,14 +40,16 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         model: NSManagedObjectModel,
         configurationName: String?,
         url: URL,
-        options: [AnyHashable: Any]?
+        options: [AnyHashable: Any]?,
+        plans: PlanCache? = nil
     ) {
         self.model = model
         schema = opened.schema
         pool = opened.pool
         counter = opened.counter
         kind = opened.type
-        plans = PlanCache(schema: opened.schema)
+        history = opened.history
+        self.plans = plans ?? PlanCache(schema: opened.schema)
         cache = RowCache(entityCount: model.entitiesInIndexOrder.count)
         state = Lock(MetadataState(metadata: opened.metadata))
         openedVersionHashes = opened.metadata.versionHashes
@@ -57,7 +63,11 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     }
 
     // Batches that the cache keeps for a while are listed in it, and keep it in turn.
-    deinit { cache.forgetAll() }
+    deinit {
+        stopWatching()
+        snapshots.end()
+        cache.forgetAll()
+    }
 
     override var type: String { kind }
 
@@ -76,6 +86,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     /// The database has become that of another store.
     func become(_ metadata: StoreMetadata) {
+        snapshots.end()
         state.withLock { $0 = MetadataState(metadata: metadata) }
         identifier = metadata.uuid
         cache.forgetAll()
@@ -104,7 +115,22 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     func holds(_ entity: NSEntityDescription) -> Bool { schema.entityIfStored(entity) != nil }
 
+    func watchCommits(_ tell: @escaping @Sendable (Int64?) -> Void) throws {
+        let made = try reporting("watch the store") { try StoreWatch(self, tell) }
+        watch.withLock { $0 = made }
+    }
+
+    /// Before the connections close: the last one takes the log into the file.
+    private func stopWatching() {
+        watch.withLock { watch in
+            defer { watch = nil }
+            return watch
+        }?.stop()
+    }
+
     func close() {
+        stopWatching()
+        snapshots.end()
         pool.close()
         cache.forgetAll()
     }

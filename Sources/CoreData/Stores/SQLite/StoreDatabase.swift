@@ -28,12 +28,22 @@ struct StoreDatabase: Sendable {
         // A file is read beside writers, in this process or another; a database in memory is not.
         let read = { (try check(connection, model, configurationName), try Self.hasLog(connection)) }
         let ((schema, metadata), hasLog) = place.database == nil ? try read() : try lock.read(read)
+        let history =
+            try place.database == nil ? HistoryTables(in: connection, place) : lock.read { try HistoryTables(in: connection, place) }
         let pool = ConnectionPool(lock: lock, locksReaders: !hasLog) { _ in
             let connection = try connectForReading()
             try lock.identity.requireFile(at: url)
             return observed(connection, counter)
         }
-        return OpenedDatabase(schema: schema, metadata: metadata, pool: pool, counter: counter, type: place.type, isReadOnly: true)
+        return OpenedDatabase(
+            schema: schema,
+            metadata: metadata,
+            pool: pool,
+            counter: counter,
+            type: place.type,
+            isReadOnly: true,
+            history: history
+        )
     }
 
     /// Nil for a store that has a history, which is not to be written without one.
@@ -61,9 +71,18 @@ struct StoreDatabase: Sendable {
                 connection.setCheckpointsOnClose(true)
                 try connection.trustSchemaWithVirtualTables()
                 let hasLog = try begin(connection)
+                let history = try options.tracksHistory ? HistoryTables.prepared(in: connection, place, schema) : nil
                 let pool = pool(lock, hasLog: hasLog, counter)
                 pool.adopt(writer: connection)
-                return OpenedDatabase(schema: schema, metadata: metadata, pool: pool, counter: counter, type: place.type, isReadOnly: false)
+                return OpenedDatabase(
+                    schema: schema,
+                    metadata: metadata,
+                    pool: pool,
+                    counter: counter,
+                    type: place.type,
+                    isReadOnly: false,
+                    history: history
+                )
             }
         } catch {
             connection.close()

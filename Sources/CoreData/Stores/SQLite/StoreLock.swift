@@ -13,6 +13,8 @@ import SQLiteDriver
 /// Not recursive. Nothing inside a turn may call up into user code, or wait for a database that comes earlier in the order of `identity`.
 final class StoreLock: Sendable {
     let identity: DatabaseIdentity
+    /// Who wants to know of commits.
+    let commits = CommitSignals()
     private let state = Lock(Turns())
 
     init(_ identity: DatabaseIdentity) { self.identity = identity }

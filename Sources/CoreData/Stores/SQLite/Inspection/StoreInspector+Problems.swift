@@ -11,13 +11,13 @@ extension StoreInspector {
             + (versionHashes.isEmpty ? ["The metadata have no version hashes."] : [])
     }
 
-    /// What does not fit between the store and a model: hashes, tables, keys.
+    /// What does not fit between the store and a model: hashes, tables, keys, history.
     package func problems(with model: NSManagedObjectModel) throws -> [String] {
         let hashes = differences(from: model)
         do {
             let schema = try schema(of: model)
             return try hashes + schema.tables.flatMap(tableProblems) + schema.entities.flatMap { try keyProblems($0, schema) }
-                + schema.joinTables.flatMap { try joinProblems($0, schema) }
+                + schema.joinTables.flatMap { try joinProblems($0, schema) } + historyProblems(schema)
         } catch let error as CocoaError where error.code == .persistentStoreIncompatibleSchema {
             return hashes + [error.localizedDescription]
         }

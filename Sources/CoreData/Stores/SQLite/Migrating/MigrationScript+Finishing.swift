@@ -69,8 +69,8 @@ extension MigrationScript {
             if let entityColumn = column.entityColumn, isFilled || mustNumber(entityColumn, origins[entityColumn], relationship) {
                 run(
                     """
-                    UPDATE \(table) SET \(entityColumn) = (SELECT target.Z_ENT FROM \(target.table) target WHERE target.Z_PK = \(column.name)) \
-                    WHERE \(column.name) IS NOT NULL
+                    UPDATE \(table) SET \(entityColumn) = (SELECT target.Z_ENT FROM \(target.table) target \
+                    WHERE target.Z_PK = \(table).\(column.name)) WHERE \(column.name) IS NOT NULL
                     """
                 )
             }
@@ -137,7 +137,8 @@ extension MigrationScript {
 extension MigrationScript {
     /// Whether an index of the file has outlasted everything so far.
     private func exists(_ name: String, _ sql: String) -> Bool {
-        guard let index = file.indexes.first(where: { $0.name == name }), plain(index.sql) == plain(sql) else { return false }
+        guard !droppedIndexes.contains(name), let index = file.indexes.first(where: { $0.name == name }), plain(index.sql) == plain(sql)
+        else { return false }
         return transition.tables.contains { $0.isInPlace && $0.origin?.name == index.table && $0.table.name == index.table }
             || transition.joins.contains { $0.kept?.name == index.table && $0.table.name == index.table }
     }
@@ -170,11 +171,15 @@ extension MigrationScript {
         return file.triggers.filter { rebuilt.contains($0.table) && !$0.name.hasPrefix("Z_DA_") }
     }
 
-    /// Changes of objects whose entities are gone can be told to nobody.
+    /// Changes of objects whose entities are gone can be told to nobody. Where an entity has other properties now, bits would mean others.
     private mutating func numberHistory() {
         guard file.hasHistory else { return }
         let gone = transition.goneNumbers
         if !gone.isEmpty { run("DELETE FROM ACHANGE WHERE ZENTITY IN (\(Self.list(gone)))") }
+        let reshaped = transition.numbers.filter {
+            HistoryBits.differ(transition.old.entity(numbered: $0.old), transition.new.entity(numbered: $0.new))
+        }
+        if !reshaped.isEmpty { run("UPDATE ACHANGE SET ZCOLUMNS = NULL WHERE ZENTITY IN (\(Self.list(reshaped.map(\.old))))") }
         let changed = transition.numbers.filter { $0.old != $0.new }
         guard !changed.isEmpty else { return }
         run("UPDATE ACHANGE SET ZENTITY = \(Self.renumbered("ZENTITY", changed)) WHERE ZENTITY IN (\(Self.list(changed.map(\.old))))")

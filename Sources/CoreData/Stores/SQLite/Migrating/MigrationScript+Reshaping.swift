@@ -2,14 +2,14 @@ import SQLiteDriver
 
 /// Tables that stay: their rows, columns and indexes.
 extension MigrationScript {
-    /// NB: an index keeps its columns from being taken out, and has the table's name in its own.
+    /// NB: an index keeps its columns from being taken out, goes along with those that get another name, and has the table's name in its own.
     mutating func dropStaleIndexes() {
         let wanted = Dictionary(indexStatements(transition.new).map { ($0.name, plain($0.sql)) }) { $1 }
         let known = Set(indexStatements(transition.old).map(\.name))
         for index in file.indexes {
             guard let goes = columnsThatGo[index.table] else { continue }
-            let isStale = known.contains(index.name) || wanted[index.name] != nil || goes.contains(where: index.mentions)
-            if isStale, wanted[index.name] != plain(index.sql) { run("DROP INDEX \(quotedName(index.name))") }
+            let isOurs = known.contains(index.name) || wanted[index.name] != nil
+            if goes.contains(where: index.mentions) || isOurs && wanted[index.name] != plain(index.sql) { dropIndex(index.name) }
         }
     }
 

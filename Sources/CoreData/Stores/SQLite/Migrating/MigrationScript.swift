@@ -19,6 +19,7 @@ struct MigrationScript {
     private var current: [String: String] = [:]
     private var parkedCount: Int
     private let defersCleanup: Bool
+    private(set) var droppedIndexes: Set<String> = []
     /// Whether tables stay that nothing needs any more.
     private(set) var leavesTables = false
 
@@ -29,6 +30,7 @@ struct MigrationScript {
         // NB: an earlier migration may have left some.
         parkedCount =
             file.tables.keys.filter { $0.hasPrefix(Self.parkedPrefix) }.compactMap { Int($0.dropFirst(Self.parkedPrefix.count)) }.max() ?? 0
+        refuseObjectsWithoutEntity()
         dropDerivations()
         park()
         create()
@@ -45,8 +47,21 @@ struct MigrationScript {
     mutating func refuse(_ query: String, _ error: CocoaError) { steps.append(.refuse(query, error)) }
     mutating func embed(_ table: String, _ column: String) { steps.append(.embed(table: table, column: column)) }
 
+    mutating func dropIndex(_ name: String) {
+        droppedIndexes.insert(name)
+        run("DROP INDEX \(quotedName(name))")
+    }
+
     /// What an old table is called now.
     func now(_ table: String) -> String { current[table] ?? table }
+
+    /// An abstract entity has no objects.
+    private mutating func refuseObjectsWithoutEntity() {
+        for entity in transition.new.entities.map(\.description) where entity.isAbstract {
+            guard let before = transition.models.origin(of: entity), let old = transition.old.entityIfStored(before) else { continue }
+            refuse("SELECT 1 FROM \(old.table) WHERE Z_ENT = \(old.number) LIMIT 1", .objectsOfAbstractEntity(entity, before))
+        }
+    }
 
     /// NB: the triggers of derived attributes call Apple's own functions; no model that has such attributes is opened here.
     private mutating func dropDerivations() {
@@ -128,7 +143,7 @@ struct MigrationScript {
         }
     }
 
-    private static let parkedPrefix = "Z_MIGRATING_"
+    static let parkedPrefix = "Z_MIGRATING_"
 
     /// The tables that a migration has left.
     static func parkedTables(_ connection: Connection) throws -> [String] {
@@ -151,6 +166,17 @@ struct MigrationScript {
     }
 
     static func list(_ numbers: [Int]) -> String { numbers.sorted().map(String.init).joined(separator: ", ") }
+}
+
+extension CocoaError {
+    fileprivate static func objectsOfAbstractEntity(_ entity: NSEntityDescription, _ before: NSEntityDescription) -> CocoaError {
+        .coreData(
+            .migration,
+            "\(entity.name ?? "") is abstract, and the store has objects of \(before.name ?? ""): delete them before, or migrate them to a "
+                + "subentity with a mapping model.",
+            userInfo: ["entity": entity.name ?? ""]
+        )
+    }
 }
 
 extension ColumnChange {

@@ -104,15 +104,20 @@ private struct TablePlanner {
             }
         }
         for (relationship, column) in oneWay(in: table) {
-            guard let before = models.origins(of: relationship).lazy.compactMap({ origin[$0.inverse ?? $0] }).first else { continue }
+            // NB: the column of a to-one relationship itself is in the rows of the other end.
+            let kept = models.origins(of: relationship).lazy.filter { $0.isToMany || $0.inverse != nil }
+            guard let before = kept.compactMap({ origin[$0.inverse ?? $0] }).first else { continue }
             for number in numbers { note(column, before, number.old) }
         }
         return table.columns.map { change($0, origins[$0.name] ?? [:], numbers) }
     }
 
-    /// What is declared by the entities of a table and has a column.
+    /// What is declared by the entities of a table and has a column for its value in their rows.
+    ///
+    /// NB: a to-many relationship without inverse has one in the rows of its targets, which may be of the same table.
     private func stored(in table: SQLTable) -> [(NSPropertyDescription, SQLColumn)] {
-        table.entities.flatMap(\.declaredProperties).compactMap { property in table[property].map { (property, $0) } }
+        table.entities.flatMap(\.declaredProperties).filter { ($0 as? NSRelationshipDescription)?.isToMany != true }
+            .compactMap { property in table[property].map { (property, $0) } }
     }
 
     /// The to-many relationships without inverse whose targets are in a table.

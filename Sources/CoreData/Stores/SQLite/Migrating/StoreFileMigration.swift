@@ -113,8 +113,9 @@ extension SchemaTransition {
 }
 
 extension StorePlace {
-    /// Writes a copy of the database as it is to a file that is not there yet.
+    /// Writes a copy of the store as it is to a place where nothing is yet, with the data that it has in files of their own.
     func backUp(to copy: URL) throws {
+        if let supportFolder, let target = StorePlace.file(copy).supportFolder { try ExternalFiles(supportFolder).copy(to: target) }
         let connection = try connectForReading(timeout: SQLiteStore.defaultTimeout)
         defer { connection.close() }
         try inStore(url) {

@@ -60,11 +60,14 @@ struct StoreMigration {
         }
     }
 
-    /// NB: SQLite looks at what a trigger says when a statement sets it off, which would be the next save.
+    /// NB: SQLite looks at what a trigger says when a statement sets it off, which would be the next save. Tables that are not the model's are nobody's
+    /// business here.
     private func checkTriggers() throws {
+        let columns = transition.tables.map { ($0.table.name, "Z_OPT") } + transition.joins.map { ($0.table.name, $0.table.masterColumn) }
+        let checked = Dictionary(columns) { first, _ in first }
         for row in try connection.rows("SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'trigger'") {
-            guard case .text(let table) = row[0] else { continue }
-            for statement in ["INSERT INTO \(table) DEFAULT VALUES", "UPDATE \(table) SET Z_OPT = Z_OPT", "DELETE FROM \(table)"] {
+            guard case .text(let table) = row[0], let column = checked[table] else { continue }
+            for statement in ["INSERT INTO \(table) DEFAULT VALUES", "UPDATE \(table) SET \(column) = \(column)", "DELETE FROM \(table)"] {
                 _ = try connection.prepare("EXPLAIN " + statement)
             }
         }

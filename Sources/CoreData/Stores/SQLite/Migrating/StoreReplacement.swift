@@ -1,4 +1,6 @@
+import CSQLite
 import Foundation
+import Logging
 import SQLiteDriver
 
 /// What is in a store is replaced by what is in another file, in one transaction: a process that is killed leaves the one or the other.
@@ -6,6 +8,8 @@ import SQLiteDriver
 /// NB: not by renaming. A log that lies beside the old file would be taken for the new one's, and whoever has the old file open would go on with it.
 struct StoreReplacement {
     let place: StorePlace
+    /// The model of what is there.
+    let source: SourceModelSearch.Found
     let timeout: TimeInterval
     /// Called before each statement; where it throws, the statement fails.
     var onStatement: ((String) throws -> Void)?
@@ -28,8 +32,11 @@ struct StoreReplacement {
             defer { discard() }
             try make()
             try attach(file, connection)
+            let (strangers, counters) = (try strangersStatements(connection), try historyCounters(connection))
             try dropTables(connection)
             try copyTables(connection)
+            try keep(counters, connection)
+            for sql in strangers { try restore(sql, connection) }
         }
     }
 
@@ -46,13 +53,58 @@ struct StoreReplacement {
 
     /// All of Core Data's, its history too: objects have other keys now. What others have put into the file stays.
     private func dropTables(_ connection: Connection) throws {
+        let schema = try SQLSchema(reading: connection, model: source.model, configuration: source.configuration)
+        let own = Set(schema.tables.map(\.name) + schema.joinTables.map(\.name) + Self.systemTables)
+        let new = Set(try texts("SELECT name FROM new.sqlite_master WHERE type = 'table'", connection))
         // A virtual table goes first, and takes along those in which it keeps its own.
         let query = """
-            SELECT name FROM main.sqlite_master WHERE type = 'table' AND (name GLOB 'Z*' OR name IN ('ACHANGE', 'ATRANSACTION', 'ATRANSACTIONSTRING'))
-            ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC
+            SELECT name, sql LIKE 'CREATE VIRTUAL%' FROM main.sqlite_master WHERE type = 'table' ORDER BY 2 DESC
             """
         for row in try connection.rows(query) {
-            if case .text(let name) = row[0] { try connection.execute("DROP TABLE IF EXISTS main.\(quotedName(name))") }
+            guard case .text(let name) = row[0] else { continue }
+            let isIndex = row[1] == .integer(1) && name.hasPrefix("Z")
+            let isDeferred = name.hasPrefix(MigrationScript.parkedPrefix) && Int(name.dropFirst(MigrationScript.parkedPrefix.count)) != nil
+            if own.contains(name) || new.contains(name) || isIndex || isDeferred {
+                try connection.execute("DROP TABLE IF EXISTS main.\(quotedName(name))")
+            }
+        }
+    }
+
+    private static let systemTables = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
+
+    /// What others have hung on Core Data's tables. NB: the names of its own indexes and triggers begin with a Z, or with the name of their table.
+    private func strangersStatements(_ connection: Connection) throws -> [String] {
+        let query = """
+            SELECT sql FROM main.sqlite_master WHERE type IN ('index', 'trigger') AND sql IS NOT NULL AND tbl_name GLOB 'Z*' AND name NOT GLOB 'Z*'
+            """
+        return try texts(query, connection)
+    }
+
+    private func texts(_ query: String, _ connection: Connection) throws -> [String] {
+        try connection.rows(query).compactMap { if case .text(let text) = $0[0] { text } else { nil } }
+    }
+
+    /// - Throws: what SQLite says, unless the statement is about something that is no more.
+    private func restore(_ sql: String, _ connection: Connection) throws {
+        let name = try connection.rows("SELECT count(*) FROM main.sqlite_master WHERE sql = ?1", [.text(sql)])
+        guard name.first?.first == .integer(0) else { return }
+        do {
+            try connection.execute(sql)
+        } catch let error as SQLiteError where error.code == SQLITE_ERROR {
+            Logger(label: "CoreData").warning("\(place.url.path) has no longer what others had put there: \(sql): \(error).")
+        }
+    }
+
+    private func historyCounters(_ connection: Connection) throws -> [[SQLiteValue]] {
+        let numbers = "\(HistoryTables.change) AND \(HistoryTables.string)"
+        return try connection.rows("SELECT Z_ENT, Z_NAME, Z_MAX FROM main.Z_PRIMARYKEY WHERE Z_ENT BETWEEN \(numbers)")
+    }
+
+    /// A history that begins anew goes on with other numbers. One is left out: a token of the old one has expired.
+    private func keep(_ counters: [[SQLiteValue]], _ connection: Connection) throws {
+        for counter in counters {
+            let values = "VALUES(?1, ?2, 0, ifnull(?3, 0) + 1)"
+            try connection.run("INSERT OR REPLACE INTO main.Z_PRIMARYKEY(Z_ENT, Z_NAME, Z_SUPER, Z_MAX) \(values)", counter)
         }
     }
 

@@ -26,7 +26,13 @@ extension SQLiteStore {
         try changesByOthers.look(connection) {
             orderMarks.forget()
             try requireSameDatabase(connection)
+            try connection.unobserved { try requireNoOtherHistory(connection) }
         }
+    }
+
+    /// - Throws: where others have begun a history, which would not tell of this store's changes.
+    private func requireNoOtherHistory(_ connection: Connection) throws {
+        if history == nil, try HistoryTables.areThere(connection) { throw changed("given a history of its changes") }
     }
 
     /// Runs `body` with a connection that reads, and sees whether what was read is still the store's.

@@ -17,6 +17,9 @@ final class SaveRun {
     private(set) var number = 0
     /// Which edit of the store's metadata was written.
     private(set) var writtenMetadata: Int?
+    /// The number of the save in the store's history, if it is there.
+    private(set) var transaction: Int64?
+    private var history: HistoryWriter?
     private let positions: PositionAssignment
     /// Whether values under constraints that updates replace are taken away before: an earlier attempt has shown that they can collide.
     private let freesValues: Bool
@@ -37,6 +40,7 @@ final class SaveRun {
     /// - Throws: `SaveConflicts`, `BrokenUniqueIndex`, `SQLiteError`, `CocoaError`; the transaction is to be rolled back then.
     func write() throws {
         try store.requireSameStore(connection)
+        history = try store.history.map { try HistoryWriter(store, connection, $0) }
         keys = try KeyReservation(store: store, connection: connection).keys(for: changes)
         let conflicts = ConflictDetection(store, connection)
         try writeDeletes(conflicts)
@@ -47,6 +51,7 @@ final class SaveRun {
         try conflicts.throwIfAny()
         try writeInserts(writer)
         try LinkWriter(store: store, connection: connection, resolve: resolve).write(changes)
+        if let history, try history.finish(changes.origin) { transaction = history.number }
         try writeMetadata()
     }
 
@@ -60,6 +65,7 @@ final class SaveRun {
         let deletes = DeleteWriter(store: store, connection: connection, conflicts: conflicts)
         for (_, group) in changes.groups {
             try conflicts.checkLocks(of: group)
+            try history?.noteDeletes(of: group)
             try deletes.write(group)
         }
     }
@@ -76,6 +82,7 @@ final class SaveRun {
         if freesValues { for (_, group) in changes.groups { try updates.freeValues(of: group) } }
         for (_, group) in changes.groups {
             let written = try updates.write(group)
+            try history?.noteUpdates(of: group, changes.changedToManys)
             updatedVersions.append(written.versions)
             if !written.unlisted.isEmpty { unlistedUpdates.append((group.entity.rootEntity.index, written.unlisted)) }
         }
@@ -83,7 +90,10 @@ final class SaveRun {
 
     private func writeInserts(_ writer: StatementWriter) throws {
         let inserts = InsertWriter(store: store, connection: connection, writer: writer, positions: positions)
-        for (offset, (_, group)) in changes.groups.enumerated() { try inserts.write(group, keys.inserted[offset]) }
+        for (offset, (_, group)) in changes.groups.enumerated() {
+            try inserts.write(group, keys.inserted[offset])
+            if !group.inserts.isEmpty { try history?.noteInserts(keys.inserted[offset], group.entity) }
+        }
     }
 
     private func resolve(_ reference: RowReference) throws -> RowReference {

@@ -1,7 +1,7 @@
 import Foundation
 import Predicates
 
-extension NSPersistentStoreCoordinator {
+extension StoreReader {
     /// The rows of a fetch for dictionaries, of all stores that it asks.
     ///
     /// - Throws: `CocoaError` 134060 for what cannot be computed, 134070 where there is no store to ask; a store's error.
@@ -16,13 +16,13 @@ extension NSPersistentStoreCoordinator {
     }
 
     private func storesForDictionaries(_ query: FetchQuery) throws -> [any RowStore] {
-        let numbers = persistentStores.map(\.number)
-        if numbers.isEmpty || query.stores?.isSubset(of: numbers) == false {
+        let all = try storesToRead()
+        if all.isEmpty || query.stores?.isSubset(of: all.map(\.number)) == false {
             // Says why nobody can be asked, before a statement is run.
             _ = try count(query)
         }
         let entities = [query.entity] + (query.includesSubentities ? query.entity.allSubentities : [])
-        return allStores.filter { store in query.stores?.contains(store.number) ?? true && entities.contains(where: store.holds) }
+        return all.filter { store in query.stores?.contains(store.number) ?? true && entities.contains(where: store.holds) }
     }
 }
 

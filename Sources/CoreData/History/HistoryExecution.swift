@@ -1,0 +1,170 @@
+import Foundation
+import Predicates
+
+extension NSPersistentHistoryChangeRequest: ContextRequest {
+    func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        guard let coordinator = context.persistentStoreCoordinator else {
+            misuse("The context has no persistentStoreCoordinator. Set it before using the context.")
+        }
+        return try HistoryExecution(self, coordinator).result()
+    }
+}
+
+/// A history request on its way through the stores.
+struct HistoryExecution {
+    private let request: NSPersistentHistoryChangeRequest
+    private let coordinator: NSPersistentStoreCoordinator
+    private let stores: [any RowStore]
+    private var query = HistoryQuery()
+
+    /// - Throws: `CocoaError` 134091 where a store that was named has no history, or none has; 134070 for one that is not here, 134060 for a fetch
+    ///   of another entity.
+    init(_ request: NSPersistentHistoryChangeRequest, _ coordinator: NSPersistentStoreCoordinator) throws {
+        (self.request, self.coordinator) = (request, coordinator)
+        stores = try coordinator.storesWithHistory(among: request.affectedStores ?? request.fetchRequest?.affectedStores)
+        query.wantsChanges = ![.transactionsOnly, .count, .statusOnly].contains(request.resultType)
+        guard let fetch = request.fetchRequest else { return }
+        query.predicate = fetch.predicate?.tree
+        switch fetch.entity {
+        case HistoryEntities.transaction?: query.subject = .transactions
+        case HistoryEntities.change?: query.subject = .changes
+        default:
+            throw CocoaError.coreData(
+                .coreData,
+                """
+                The fetchRequest of a history request is of \(fetch.entityName ?? "no entity"): set its entity to \
+                NSPersistentHistoryTransaction.entityDescription(with:) or NSPersistentHistoryChange.entityDescription(with:).
+                """
+            )
+        }
+    }
+
+    func result() throws -> NSPersistentHistoryResult {
+        guard request.operation == .fetch else { return try delete() }
+        let transactions = try fetch()
+        let result: Any =
+            switch request.resultType {
+            case .statusOnly: true
+            case .count: transactions.count
+            case .objectIDs: objectIDs(transactions)
+            case .transactionsOnly, .transactionsAndChanges: transactions
+            case .changesOnly: changes(transactions)
+            }
+        return NSPersistentHistoryResult(result, request.resultType)
+    }
+
+    private func objectIDs(_ transactions: [NSPersistentHistoryTransaction]) -> [NSManagedObjectID] {
+        var known: Set<NSManagedObjectID> = []
+        return changes(transactions).map(\.changedObjectID).filter { known.insert($0).inserted }
+    }
+
+    private func delete() throws -> NSPersistentHistoryResult {
+        var count = 0
+        for store in stores { if let bound = bound(in: store) { count += try store.deleteHistory(before: bound) } }
+        return NSPersistentHistoryResult(request.resultType == .count ? count : true, request.resultType)
+    }
+
+    private func bound(in store: any RowStore) -> HistoryBound? {
+        switch request.place {
+        case .date(let date): .date(date)
+        case .token(nil): .end
+        case .token(let token?): token.number(inStore: store.identifier).map(HistoryBound.number)
+        }
+    }
+
+    private func start(in store: any RowStore) -> HistoryQuery.Start {
+        switch request.place {
+        case .date(let date): .later(than: date)
+        case .token(let token): token?.number(inStore: store.identifier).map(HistoryQuery.Start.after) ?? .beginning
+        }
+    }
+
+    private func fetch() throws -> [NSPersistentHistoryTransaction] {
+        let logs = try stores.map { store in
+            var query = query
+            query.start = start(in: store)
+            return try reporting { try HistoryLog(store.history(query), store, coordinator).filtered(by: query) }
+        }
+        return limited(logs.count == 1 ? transactions(logs[0]) : merged(logs))
+    }
+
+    private func reporting<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as PredicateEvaluationError {
+            throw CocoaError.coreData(.coreData, "The predicate of a history request cannot be evaluated: \(error).")
+        }
+    }
+
+    private var hasChanges: Bool { request.resultType != .transactionsOnly }
+
+    private func transactions(_ log: HistoryLog) -> [NSPersistentHistoryTransaction] {
+        log.records.transactions.indices.map { NSPersistentHistoryTransaction(log, $0, log.token($0), hasChanges: hasChanges) }
+    }
+
+    /// By time, and each store's by number. A token tells how far all of them have come.
+    private func merged(_ logs: [HistoryLog]) -> [NSPersistentHistoryTransaction] {
+        var next = [Int](repeating: 0, count: logs.count)
+        var seen = request.token?.numbers ?? [:]
+        var all: [NSPersistentHistoryTransaction] = []
+        func time(_ log: Int) -> Double { logs[log].records.transactions[next[log]].timestamp }
+        while let log = logs.indices.filter({ next[$0] < logs[$0].records.transactions.count }).min(by: { time($0) < time($1) }) {
+            seen[logs[log].storeID] = logs[log].records.transactions[next[log]].number
+            all.append(NSPersistentHistoryTransaction(logs[log], next[log], NSPersistentHistoryToken(seen), hasChanges: hasChanges))
+            next[log] += 1
+        }
+        return all
+    }
+
+    /// Of transactions; those of changes count when they are told one by one.
+    private func limited(_ transactions: [NSPersistentHistoryTransaction]) -> [NSPersistentHistoryTransaction] {
+        guard let fetch = request.fetchRequest, query.subject == .transactions || request.resultType != .changesOnly else {
+            return transactions
+        }
+        return Self.window(query.subject == .transactions ? transactions.sorted(using: fetch.sortDescriptors ?? []) : transactions, fetch)
+    }
+
+    private func changes(_ transactions: [NSPersistentHistoryTransaction]) -> [NSPersistentHistoryChange] {
+        let changes = transactions.flatMap { $0.changes ?? [] }
+        guard let fetch = request.fetchRequest, query.subject == .changes, request.resultType == .changesOnly else { return changes }
+        return Self.window(changes.sorted(using: fetch.sortDescriptors ?? []), fetch)
+    }
+
+    private static func window<Element>(_ all: [Element], _ fetch: NSFetchRequest<any NSFetchRequestResult>) -> [Element] {
+        let rest = all.dropFirst(fetch.fetchOffset)
+        return Array(fetch.fetchLimit > 0 ? rest.prefix(fetch.fetchLimit) : rest)
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// - Parameter chosen: nil for all.
+    func storesWithHistory(among chosen: [Any]?) throws -> [any RowStore] {
+        let all = allStores
+        guard let chosen else {
+            let stores = all.filter { $0.capabilities.contains(.history) }
+            if stores.isEmpty, let first = all.first { throw first.withoutHistory }
+            if !stores.isEmpty { return stores }
+            throw CocoaError.coreData(.persistentStoreOperation, "The coordinator has no stores, and so no history. Add one first.")
+        }
+        return try chosen.compactMap { $0 as? NSPersistentStore }.map { store in
+            guard let store = all.first(where: { $0 === store }) else {
+                throw CocoaError.removedStore("A history request asks for a store that is not one of the coordinator's.")
+            }
+            guard store.capabilities.contains(.history) else { throw store.withoutHistory }
+            return store
+        }
+    }
+
+    /// The place behind everything that stores have committed so far: what comes later, `fetchHistory(after:)` gives. Nil where none has a history.
+    ///
+    /// - Parameter stores: some of the coordinator's; nil for all. Those without a history are passed over.
+    public func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
+        let wanted = stores?.compactMap { $0 as? NSPersistentStore }
+        var numbers: [String: Int64] = [:]
+        for store in allStores where store.capabilities.contains(.history) && wanted?.contains(where: { $0 === store }) ?? true {
+            // One that cannot be read now is one of which the token says nothing: all of it comes.
+            numbers[store.identifier] = try? store.latestTransaction()
+        }
+        return numbers.isEmpty ? nil : NSPersistentHistoryToken(numbers)
+    }
+}

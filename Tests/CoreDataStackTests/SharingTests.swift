@@ -1,0 +1,94 @@
+import CoreData
+import CoreDataStack
+import Foundation
+import SQLiteDriver
+import TestSupport
+import Testing
+
+@testable import StackProgram
+
+@Suite("Processes that share a store", .timeLimit(.minutes(10)))
+struct SharingTests {
+    // * Two processes have a stack each on one file, and make many changes at the same time.
+    // => Each has all groups in memory as they are in the file, and was told of each of the other's once.
+    @Test("have the same objects at the end, and were told of each change of the other, once")
+    func twoProcesses() throws {
+        let changes = ProcessInfo.processInfo.environment["COREDATA_SHARED_CHANGES"].flatMap { Int($0) } ?? 60
+        let folder = try TemporaryFolder()
+        let processes = try ["app", "extension"].map { name in
+            let process = try OtherProcess(program: "StackProgram", ["share", folder.store.path, name, "\(changes)"])
+            #expect(process.line() == "ready")
+            return process
+        }
+        for process in processes { try process.tell("go") }
+        let expected = "\(changes) groups, sum \(2 * changes), told \(changes / 2) times of \(changes / 2)"
+        for process in processes { #expect(process.line() == expected) }
+        for process in processes { try process.tell("end") }
+        for process in processes { #expect(process.status() == 0) }
+        let connection = try Connection(path: folder.store.path, mode: .readOnly)
+        defer { connection.close() }
+        #expect(
+            try connection.rows("SELECT count(*), sum(ZNUMBER) FROM ZGROUP") == [[.integer(Int64(changes)), .integer(Int64(2 * changes))]]
+        )
+        #expect(try connection.rows("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 16002") == [[.integer(Int64(2 * changes))]])
+    }
+
+    private func options(_ name: String) -> [AnyHashable: Any] {
+        NSPersistentStoreCoordinator.stockSQLiteStoreOptions.merging([CoreDataStackSharingNameOption: name]) { $1 }
+    }
+
+    @Test("show in main what others save, and go on with it after a reset; batch contexts track their changes as well")
+    func stacks() async throws {
+        let folder = try TemporaryFolder()
+        let model = GroupModel.make()
+        let (app, other) = (
+            try await CoreDataStack.constructSQLiteStack(model: model, at: folder.store, persistentStoreOptions: options("app")),
+            try await CoreDataStack.constructSQLiteStack(model: model, at: folder.store, persistentStoreOptions: options("other"))
+        )
+        let main = app.mainQueueContext
+        await main.perform { main.retainsRegisteredObjects = true }
+        var merges = NotificationCenter.default.notifications(named: .NSManagedObjectContextDidMergeChangesObjectIDs, object: main)
+            .makeAsyncIterator()
+        let worker = other.newChildContext()
+        try await worker.perform { try GroupModel.insert(7, into: worker) }
+        try await worker.saveToStore()
+        _ = await merges.next()
+        let numbers = await main.perform { main.registeredObjects.compactMap { $0.value(forKey: "number") as? Int } }
+        #expect(numbers.contains(7))
+        try await other.close()
+
+        let batch = try await app.newBatchOperationContext()
+        try await batch.perform {
+            try GroupModel.insert(8, into: batch)
+            try batch.save()
+        }
+        try await app.resetStore()
+        try await main.perform { try GroupModel.insert(9, into: main) }
+        try await main.saveToStore()
+        let authors = try await main.perform {
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+            let result = try main.execute(request) as? NSPersistentHistoryResult
+            return (result?.result as? [NSPersistentHistoryTransaction])?.map(\.author)
+        }
+        #expect(authors == ["app"])
+        try await app.close()
+    }
+
+    // * A process saves with a history, again and again. It is killed; another goes on with the file.
+    // => Every save is there with its history, or neither: what the history says was deleted last is gone, all else is there.
+    @Test("that are killed leave each save with its history, or neither")
+    func killed() throws {
+        let kills = ProcessInfo.processInfo.environment["COREDATA_KILLS"].flatMap { Int($0) } ?? 10
+        let folder = try TemporaryFolder()
+        var random = SystemRandomNumberGenerator()
+        for kill in 0..<kills {
+            let process = try OtherProcess(program: "StackProgram", ["track", folder.store.path])
+            for _ in 0..<Int.random(in: 1...4, using: &random) { try #require(process.line() != nil, "kill \(kill)") }
+            for _ in 0..<Int.random(in: 0..<4000, using: &random) { sched_yield() }
+            process.kill()
+            _ = process.rest()
+            _ = process.status()
+            #expect(try StoreInspector(url: folder.store).problems(with: GroupModel.make()) == [], "kill \(kill)")
+        }
+    }
+}

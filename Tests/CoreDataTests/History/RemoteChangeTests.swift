@@ -1,0 +1,120 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreData
+
+@Suite("A store that posts remote changes", .timeLimit(.minutes(2)))
+struct RemoteChangeTests {
+    static var options: [AnyHashable: Any] {
+        [NSPersistentHistoryTrackingKey: true, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true]
+    }
+
+    private func changes(of coordinator: NSPersistentStoreCoordinator) -> NotificationCenter.Notifications.Iterator {
+        NotificationCenter.default.notifications(named: .NSPersistentStoreRemoteChange, object: coordinator).makeAsyncIterator()
+    }
+
+    /// The number that the next notification leads to.
+    private func number(_ changes: inout NotificationCenter.Notifications.Iterator, _ store: NSPersistentStore) async throws -> Int64? {
+        let info = try #require(await changes.next()?.userInfo)
+        #expect(info[NSStoreUUIDKey] as? String == store.identifier)
+        #expect(info[NSPersistentStoreURLKey] as? URL == store.url)
+        return (info[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken)?.numbers[store.identifier]
+    }
+
+    @Test("tells of own saves, with UUID, URL and token", arguments: StoreKind.allCases)
+    func own(kind: StoreKind) async throws {
+        let library = try Library(kind, options: Self.options)
+        var changes = changes(of: library.coordinator)
+        _ = try library.savedBook()
+        #expect(try await number(&changes, library.store) == 1)
+        _ = try library.savedBook()
+        #expect(try await number(&changes, library.store) == 2)
+    }
+
+    @Test("tells of saves through other coordinators of the process", arguments: StoreKind.allCases)
+    func others(kind: StoreKind) async throws {
+        let library = try Library(kind, options: Self.options)
+        let other = try library.separateTrackedContext()
+        var changes = changes(of: library.coordinator)
+        Tag(context: other).label = "x"
+        try other.save()
+        #expect(try await number(&changes, library.store) == 1)
+    }
+
+    @Test("tells of what other processes commit, with a log and without", arguments: ["WAL", "DELETE"])
+    func processes(journal: String) async throws {
+        let pragmas: [AnyHashable: Any] = [NSSQLitePragmasOption: ["journal_mode": journal]]
+        let library = try Library(.file, options: Self.options.merging(pragmas) { $1 })
+        var changes = changes(of: library.coordinator)
+        for number: Int64 in 1...2 {
+            let said = try Child.sqlite(
+                library.url,
+                "INSERT INTO ATRANSACTION(Z_PK, Z_ENT, ZTIMESTAMP) VALUES(\(number), 16002, 0); UPDATE Z_PRIMARYKEY SET Z_MAX = \(number) WHERE Z_ENT = 16002"
+            )
+            #expect(said == "")
+            #expect(try await self.number(&changes, library.store) == number)
+        }
+    }
+
+    @Test("without a history tells that something was committed", arguments: StoreKind.allCases)
+    func withoutHistory(kind: StoreKind) async throws {
+        let library = try Library(kind, options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true as NSNumber])
+        var changes = changes(of: library.coordinator)
+        _ = try library.savedBook()
+        #expect(try await number(&changes, library.store) == nil)
+        let other = try library.separateContext()
+        Tag(context: other).label = "x"
+        try other.save()
+        #expect(try await number(&changes, library.store) == nil)
+    }
+
+    @Test("posts nothing without the option, nor for a save of nothing, nor once it is removed", arguments: StoreKind.allCases)
+    func silence(kind: StoreKind) async throws {
+        let (silent, library) = (try trackedLibrary(kind), try Library(kind, options: Self.options))
+        let count = Lock(0)
+        let observers = [silent, library].map { library in
+            NotificationCenter.default.addObserver(forName: .NSPersistentStoreRemoteChange, object: library.coordinator, queue: nil) { _ in
+                count.withLock { $0 += 1 }
+            }
+        }
+        defer { observers.forEach(NotificationCenter.default.removeObserver) }
+        _ = try silent.savedBook()
+        try library.context.save()
+        let url = try #require(library.store.url)
+        let kept = try library.separateTrackedContext()
+        try library.coordinator.remove(library.store)
+        let again = try Stack(url, options: Self.options)
+        var changes = changes(of: again.coordinator)
+        Tag(context: kept).label = "x"
+        try kept.save()
+        #expect(await changes.next() != nil)
+        #expect(count.withLock { $0 } == 0)
+        try again.close()
+        if kind == .file { #expect(!exists(url, "-wal") || kept.persistentStoreCoordinator?.persistentStores.isEmpty == false) }
+    }
+
+    @Test("leaves no log behind when the last store is removed")
+    func log() throws {
+        let library = try Library(.file, options: Self.options)
+        _ = try library.savedBook()
+        #expect(exists(library.url, "-wal"))
+        try library.coordinator.remove(library.store)
+        #expect(!exists(library.url, "-wal"))
+    }
+
+    @Test("can be removed by whoever is told")
+    func removing() async throws {
+        let library = try Library(.file, options: Self.options)
+        let (coordinator, done) = (library.coordinator, AsyncStream<Void>.makeStream())
+        let observer = NotificationCenter.default.addObserver(forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil) {
+            _ in
+            for store in coordinator.persistentStores { try? coordinator.remove(store) }
+            done.continuation.yield()
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        _ = try library.savedBook()
+        for await _ in done.stream { break }
+        #expect(coordinator.persistentStores.isEmpty)
+    }
+}

@@ -1,0 +1,149 @@
+import CoreData
+import Foundation
+import Testing
+
+/// A book whose chapters two coordinators put in order, each without knowing of the other.
+private struct RivalOrders {
+    let library: Library
+    let (mine, theirs): (NSManagedObjectContext, NSManagedObjectContext)
+    let (myBook, theirBook): (Book, Book)
+
+    init(_ kind: StoreKind, _ policy: NSMergePolicyType = .errorMergePolicyType) throws {
+        let library = try Library(kind)
+        self.library = library
+        let book = Book(context: library.context)
+        (book.title, book.pages) = ("T", 1)
+        book.chapters = "abcdef".map { Self.chapter("\($0)", library.context) }
+        try library.context.save()
+        (mine, theirs) = (library.newContext(), try library.separateContext())
+        mine.mergePolicy = NSMergePolicy(merge: policy)
+        myBook = try #require(try mine.all(Book.self, "Book").first)
+        theirBook = try #require(try theirs.all(Book.self, "Book").first)
+        #expect(Self.headings(myBook) == "abcdef" && Self.headings(theirBook) == "abcdef")
+    }
+
+    static func chapter(_ heading: String, _ context: NSManagedObjectContext) -> Chapter {
+        let chapter = Chapter(context: context)
+        chapter.heading = heading
+        return chapter
+    }
+
+    static func headings(_ book: Book) -> String { book.chapters.compactMap(\.heading).joined() }
+
+    /// What somebody finds who knows nothing yet.
+    func stored() throws -> String {
+        let reader = try library.separateContext()
+        let book = try #require(try reader.all(Book.self, "Book").first { $0.title == "T" })
+        return Self.headings(book)
+    }
+}
+
+/// What can be done to the order of six chapters.
+private enum OrderEdit: CaseIterable {
+    case reverse, takeLastToFront, takeFirstToEnd, exchange, insert, append, delete, putBackReversed
+
+    func run(_ book: Book, _ context: NSManagedObjectContext, _ heading: String) {
+        let members = book.mutableOrderedSetValue(forKey: "chapters")
+        switch self {
+        case .reverse: book.chapters.reverse()
+        case .takeLastToFront: take(members, 5, to: 0)
+        case .takeFirstToEnd: take(members, 0, to: 5)
+        case .exchange: members.exchangeObject(at: 1, withObjectAt: 2)
+        case .insert: members.insert(RivalOrders.chapter(heading, context), at: 2)
+        case .append: members.add(RivalOrders.chapter(heading, context))
+        case .delete: context.delete(book.chapters[2])
+        case .putBackReversed:
+            let chapters = book.chapters
+            book.chapters = []
+            book.chapters = chapters.reversed()
+        }
+        context.processPendingChanges()
+    }
+
+    private func take(_ members: NSMutableOrderedSet, _ index: Int, to other: Int) {
+        let member = members.object(at: index)
+        members.removeObject(at: index)
+        members.insert(member, at: other)
+    }
+}
+
+@Suite("An ordered relationship that others have changed too")
+struct RivalOrderTests {
+    @Test(
+        "is in one of the two orders afterwards, under any policy: no member is in twice, and nobody's is lost",
+        arguments: [
+            NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
+            .overwriteMergePolicyType, .rollbackMergePolicyType,
+        ]
+    )
+    func orders(policy: NSMergePolicyType) throws {
+        for (index, (theirs, mine)) in OrderEdit.allCases.flatMap({ their in OrderEdit.allCases.map { (their, $0) } }).enumerated() {
+            let rivals = try RivalOrders(index % 4 == 0 ? .file : .memory, policy)
+            theirs.run(rivals.theirBook, rivals.theirs, "x")
+            mine.run(rivals.myBook, rivals.mine, "y")
+            let (their, my) = (RivalOrders.headings(rivals.theirBook), RivalOrders.headings(rivals.myBook))
+            try rivals.theirs.save()
+            try rivals.mine.save()
+            let found = try rivals.stored()
+            let all = Set(found), common = all.intersection(their).intersection(my)
+            let orders = [found, their, my].map { $0.filter(common.contains) }
+            let comment: Comment = "theirs \(their), mine \(my): \(found)"
+            #expect(all.count == found.count, comment)
+            #expect(orders[0] == orders[1] || orders[0] == orders[2], comment)
+            #expect(all.isSuperset(of: Set(their).intersection(my)), comment)
+            #expect(all.isSuperset(of: Set(their).subtracting("abcdef")), comment)
+            #expect(RivalOrders.headings(rivals.myBook) == found, comment)
+        }
+    }
+
+    @Test(
+        "is theirs where a policy rolls mine back, also of a member that was taken out and put in elsewhere",
+        arguments: StoreKind.allCases
+    )
+    func rolledBack(kind: StoreKind) throws {
+        let rivals = try RivalOrders(kind, .rollbackMergePolicyType)
+        OrderEdit.exchange.run(rivals.theirBook, rivals.theirs, "")
+        try rivals.theirs.save()
+        OrderEdit.takeLastToFront.run(rivals.myBook, rivals.mine, "")
+        try rivals.mine.save()
+        #expect(try rivals.stored() == "acbdef")
+        #expect(RivalOrders.headings(rivals.myBook) == "acbdef")
+    }
+
+    @Test(
+        "is as it was where the owner is refreshed without its changes, also with members that were put back",
+        arguments: StoreKind.allCases
+    )
+    func refreshed(kind: StoreKind) throws {
+        let rivals = try RivalOrders(kind)
+        OrderEdit.putBackReversed.run(rivals.myBook, rivals.mine, "")
+        rivals.mine.refresh(rivals.myBook, mergeChanges: false)
+        #expect(RivalOrders.headings(rivals.myBook) == "abcdef")
+        try rivals.mine.save()
+        #expect(try rivals.stored() == "abcdef")
+    }
+
+    @Test("has not a member that they have led elsewhere, where it was merely put back here", arguments: StoreKind.allCases)
+    func ledElsewhere(kind: StoreKind) throws {
+        let rivals = try RivalOrders(kind, .mergeByPropertyObjectTrumpMergePolicyType)
+        let sequel = Book(context: rivals.theirs)
+        sequel.title = "S"
+        rivals.theirBook.chapters[2].book = sequel
+        try rivals.theirs.save()
+        OrderEdit.putBackReversed.run(rivals.myBook, rivals.mine, "")
+        try rivals.mine.save()
+        #expect(try rivals.stored() == "fedba")
+        #expect(RivalOrders.headings(rivals.myBook) == "fedba")
+    }
+
+    @Test("changes nothing that they have set, where a property was set to what it was", arguments: StoreKind.allCases)
+    func sameValue(kind: StoreKind) throws {
+        let rivals = try RivalOrders(kind, .mergeByPropertyObjectTrumpMergePolicyType)
+        (rivals.theirBook.pages, rivals.theirBook.copies) = (2, 2)
+        try rivals.theirs.save()
+        (rivals.myBook.title, rivals.myBook.pages, rivals.myBook.copies) = ("T", rivals.myBook.pages, 3)
+        try rivals.mine.save()
+        #expect(try rivals.library.sql("SELECT ZPAGES, ZCOPIES FROM ZBOOK") == "2|3")
+        #expect(rivals.myBook.pages == 2 && rivals.myBook.copies == 3)
+    }
+}
