@@ -88,6 +88,27 @@ int baseline_delete(baseline_connection *connection, const baseline_song *songs,
     return change_all(connection, "DELETE FROM ZSONG WHERE Z_PK = ? AND Z_OPT = ?", delete_row, songs, count);
 }
 
+/// Runs a statement with one date in a transaction of its own.
+static int change_before(sqlite3 *connection, const char *sql, double date) {
+    sqlite3_stmt *statement = NULL;
+    int code = prepare(connection, sql, &statement);
+    if (code == SQLITE_OK) {
+        sqlite3_bind_double(statement, 1, date);
+        code = sqlite3_step(statement) == SQLITE_DONE ? SQLITE_OK : sqlite3_errcode(connection);
+    }
+    sqlite3_finalize(statement);
+    return code;
+}
+
+int baseline_play_before(baseline_connection *connection, double date) {
+    const char *sql = "UPDATE ZSONG SET ZPLAYCOUNT = ZPLAYCOUNT + 1, Z_OPT = Z_OPT + 1 WHERE ZADDEDAT < ?";
+    return change_before(connection, sql, date);
+}
+
+int baseline_delete_before(baseline_connection *connection, double date) {
+    return change_before(connection, "DELETE FROM ZSONG WHERE ZADDEDAT < ?", date);
+}
+
 /// Whether there is a row with the song's title.
 static int find(sqlite3_stmt *statement, const baseline_song *song, int *is_found) {
     sqlite3_bind_text(statement, 1, song->title, song->title_length, SQLITE_STATIC);

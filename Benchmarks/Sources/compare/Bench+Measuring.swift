@@ -15,6 +15,12 @@ extension Bench {
         case .update: try change(side, expecting: .updated(workload)) { try $0.update() }
         case .delete: try change(side, expecting: .deleted(workload)) { try $0.delete() }
         case .upsertSave: try upsert(side)
+        case .batchInsert: try batchInsert(side, count: workload.songs.count)
+        case .batchInsertDictionaries: try batchInsert(side, count: workload.songs.count, asDictionaries: true)
+        case .batchUpdate: try batchChange(side, deletes: false)
+        case .batchDelete: try batchChange(side, deletes: true)
+        case .batchUpsert: try upsert(side, asBatch: true)
+        case .growthBatchInsert: try growth { try batchInsert(side, count: $0) }
         case .faultByID: try faultByID(side)
         case .memoryPerObject: try memoryPerObject(side)
         case .growthInsert: try growth { try insert(side, count: $0) }

@@ -129,7 +129,7 @@ struct Contents: Equatable {
 
     init() {}
 
-    private init(_ rows: some Collection<baseline_song>) {
+    init(_ rows: some Collection<baseline_song>) {
         self.rows = Int64(rows.count)
         sum = rows.reduce(0) { sum, row in withUnsafePointer(to: row) { sum &+ baseline_song_hash($0) } }
     }

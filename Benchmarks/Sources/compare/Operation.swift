@@ -9,6 +9,12 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     case fetchIndexed = "fetch-indexed"
     case count, update, delete
     case upsertSave = "upsert-save"
+    case batchInsert = "batch-insert"
+    case batchInsertDictionaries = "batch-insert-dictionaries"
+    case batchUpdate = "batch-update"
+    case batchDelete = "batch-delete"
+    case batchUpsert = "batch-upsert"
+    case growthBatchInsert = "growth-batch-insert"
     case faultByID = "fault-by-id"
     case importWordNet = "import-wordnet"
     case memoryPerObject = "memory-per-object"
@@ -63,10 +69,14 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
         case .orderedSaveOne, .orderedSaveOneLayers: .timesDirect(3.0)
         // Four times the members.
         case .growthOrderedAppend, .growthMigratePolicy: .value(5.0)
+        case .batchInsert: .timesRaw(1.2)
+        case .batchInsertDictionaries: .timesRaw(3.0)
+        case .batchUpdate: .timesRaw(1.05)
+        case .batchUpsert: .timesRaw(1.5)
         case .fetch: .timesRaw(1.7)
         case .fetchRead3, .upsertSave, .faultByID, .importWordNet: .timesRaw(2.0)
         case .fetchIndexed: .timesRaw(3.0)
-        case .count, .growthInsert, .growthFetch: .timesRaw(1.1)
+        case .count, .growthInsert, .growthFetch, .growthBatchInsert, .batchDelete: .timesRaw(1.1)
         case .memoryPerObject: .value(300)
         case .threeLayers, .threeLayersHooks: .timesDirect(1.5)
         // What main does meanwhile takes one of the processor's cores.
@@ -93,7 +103,7 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     var unit: Unit {
         switch self {
         case .memoryPerObject: .bytes
-        case .growthInsert, .growthFetch, .growthOrderedAppend, .growthMigratePolicy, .twoReaders: .factor
+        case .growthInsert, .growthFetch, .growthBatchInsert, .growthOrderedAppend, .growthMigratePolicy, .twoReaders: .factor
         case .performAndWait, .awaitPerform: .nanoseconds
         default: .seconds
         }
@@ -106,10 +116,12 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     func applies(to side: any Side) -> Bool {
         switch self {
         case .memoryPerObject: !(side is RawSide)
-        case .upsertSave, .growthInsert, .growthFetch, .importWordNet, .fetchDictionary, .fetchSortedLimit, .fetchContainsFolded,
+        case .upsertSave, .growthInsert, .growthFetch, .growthBatchInsert, .importWordNet, .fetchDictionary, .fetchSortedLimit,
+            .fetchContainsFolded,
             .fetchJoin,
             .subqueryCount, .prefetch, .findOrCreate, .migrateAddAttribute, .migrateRebuild:
             !(side is GRDBSide)
+        case .batchInsert, .batchInsertDictionaries, .batchUpdate, .batchDelete, .batchUpsert: !(side is GRDBSide)
         case .insert, .fetch, .fetchRead3, .fetchIndexed, .count, .update, .delete, .faultByID: true
         default: side is CoreDataSide
         }

@@ -7,11 +7,11 @@ extension Bench {
     static let upsertCount = 100_000
 
     /// Saves new objects for all of them under object trump; in C, inserts them with `ON CONFLICT DO UPDATE`.
-    func upsert(_ side: any Side) throws -> Double {
+    func upsert(_ side: any Side, asBatch: Bool = false) throws -> Double {
         try withScratchDirectory { directory in
             let url = directory.appendingPathComponent("songs.sqlite")
             let count = min(Self.upsertCount, workload.songs.count)
-            let seconds = try side is RawSide ? upsertInC(url, count) : upsert(url, count)
+            let seconds = try side is RawSide ? upsertInC(url, count) : asBatch ? batchUpsert(url, count) : upsert(url, count)
             try verify(url, against: .upserted(count, workload), side)
             return seconds
         }

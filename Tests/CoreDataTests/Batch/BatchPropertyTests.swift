@@ -145,7 +145,7 @@ private struct TwoWays {
 
     private mutating func moveChapters() throws -> String {
         guard let book = try id("Book") else { return "nothing" }
-        try move("Chapter", "book", to: book, "heading", "\(number)")
+        try move("Chapter", "book", to: book, "heading", "moved \(number)")
         return "move chapters"
     }
 

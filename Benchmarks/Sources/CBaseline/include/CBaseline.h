@@ -67,6 +67,12 @@ int baseline_update(baseline_connection *_Nonnull connection, const baseline_son
 /// Deletes each song, on condition of its version, in one transaction.
 int baseline_delete(baseline_connection *_Nonnull connection, const baseline_song *_Nonnull songs, size_t count);
 
+/// Plays each song that was added before a date once more: one statement.
+int baseline_play_before(baseline_connection *_Nonnull connection, double date);
+
+/// Deletes each song that was added before a date: one statement.
+int baseline_delete_before(baseline_connection *_Nonnull connection, double date);
+
 /// Reads the row of each key, one statement each.
 int baseline_read_by_key(baseline_connection *_Nonnull connection, const int64_t *_Nonnull keys, size_t count,
                          baseline_tally *_Nonnull tally);

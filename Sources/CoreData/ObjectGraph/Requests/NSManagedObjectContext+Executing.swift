@@ -6,9 +6,11 @@ protocol ContextRequest: NSPersistentStoreRequest {
 }
 
 extension NSManagedObjectContext {
-    /// Carries out a request: a fetch, or an asynchronous one, which goes on after this has returned its result.
+    /// Carries out a request: a fetch, an asynchronous one, which goes on after this has returned its result, or a batch request, which goes to the
+    /// stores from whichever layer and leaves every context as it is.
     ///
-    /// - Throws: a fetch's error, unless it is asynchronous; `CocoaError` 134060 for a request of another kind.
+    /// - Throws: a fetch's error, unless it is asynchronous; a batch request's, which has changed nothing then; `CocoaError` 134060 for a request of
+    ///   another kind.
     @discardableResult public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         checkQueue()
         guard let request = request as? any ContextRequest else {

@@ -12,6 +12,8 @@ struct BatchInsertion {
     private let statements: SaveStatements
     private let binder: TapeBinder
     private var changes = BatchChanges()
+    /// Rows, by their place, that gave way to what was there.
+    private var skipped: Set<Int> = []
 
     init(_ store: SQLiteStore, _ connection: Connection, _ rows: BatchRows, collectsKeys: Bool) {
         (self.store, self.connection, self.rows, self.collectsKeys) = (store, connection, rows, collectsKeys)
@@ -104,15 +106,15 @@ struct BatchInsertion {
                     _ = try binder.bind(records[index], to: statement.handle, from: 2)
                     index += 1
                     if collectsKeys {
-                        if try statement.step() {
-                            let found = statement.int(0)
-                            if found == key { inserted.append(key) } else { updated.append(found) }
-                        }
+                        let found = try statement.step() ? statement.int(0) : 0
                         statement.reset()
-                        continue
+                        if found == key { inserted.append(key) } else if found != 0 { updated.append(found) }
+                        if found == 0 { skipped.insert(index - 1) }
+                    } else {
+                        try statement.run()
+                        changes.count += connection.changes
+                        if connection.changes == 0 { skipped.insert(index - 1) }
                     }
-                    try statement.run()
-                    changes.count += connection.changes
                 } while index < records.count && upserts.mask(index) == mask
             }
         }
@@ -134,7 +136,7 @@ struct BatchInsertion {
         for case let (slot, relationship?) in statements.shape.toOnes.enumerated() {
             guard let inverse = relationship.inverse, inverse.isToMany else { continue }
             let offset = Int(statements.shape.layout.ownOffsets[slot])
-            for record in records where !EntityLayout.isNull(record, slot) {
+            for (index, record) in records.enumerated() where !EntityLayout.isNull(record, slot) && !skipped.contains(index) {
                 let owner = (record + offset).load(as: RowReference.self)
                 touched.add((owner.key, Int(owner.entity)), inverse.name, root: relationship.destination.rootEntity.index)
             }
