@@ -12,12 +12,17 @@ final class HistoryWriter {
     let number: Int64
     private let firstChange: Int64
     private var lastChange: Int64
+    /// Whether a row stands where the last change stood that was given a number, until this save ends: what SQLite numbers goes on from there.
+    private let hasPlaceholder: Bool
 
     init(_ store: SQLiteStore, _ connection: Connection, _ tables: HistoryTables) throws {
         (self.store, self.connection, self.tables) = (store, connection, tables)
         lastChange = try HistoryCounter.change.last(connection)
         number = try HistoryCounter.transaction.last(connection) + 1
         firstChange = lastChange
+        // NB: a number that SQLite gives costs half of one that it is given, which it has to look for first.
+        hasPlaceholder = try connection.rows("SELECT ifnull(max(Z_PK), 0) FROM ACHANGE").first?.first != .integer(lastChange)
+        if hasPlaceholder { try connection.run("INSERT INTO ACHANGE(Z_PK) VALUES(?)", [.integer(lastChange)]) }
     }
 
     /// - Precondition: the rows are still there.
@@ -33,10 +38,10 @@ final class HistoryWriter {
         let values = kept.map { ", \($0)" }.joined()
         try connection.run(
             """
-            \(Self.head)\(columns)) SELECT ?1 + row_number() OVER (), \(HistoryTables.change), 2, Z_ENT, Z_PK, ?2\(values) \
-            FROM \(entity.table) WHERE Z_PK IN (SELECT value FROM json_each(?3))
+            \(Self.head)\(columns)) SELECT \(HistoryTables.change), 2, Z_ENT, Z_PK, ?1\(values) \
+            FROM \(entity.table) WHERE Z_PK IN (SELECT value FROM json_each(?2))
             """,
-            [.integer(lastChange), .integer(number), .keys(keys)]
+            [.integer(number), .keys(keys)]
         )
         lastChange += Int64(connection.changes)
     }
@@ -93,38 +98,34 @@ final class HistoryWriter {
     private func noteInserts(_ keys: ClosedRange<Int64>, _ entity: NSEntityDescription) throws {
         let entity = store.schema.entity(for: entity)
         try connection.run(
-            """
-            \(Self.head)) SELECT Z_PK + ?1, \(HistoryTables.change), 0, ?2, Z_PK, ?3 FROM \(entity.table) WHERE Z_PK BETWEEN ?4 AND ?5
-            """,
-            [
-                .integer(lastChange - keys.lowerBound + 1), .integer(Int64(entity.number)), .integer(number), .integer(keys.lowerBound),
-                .integer(keys.upperBound),
-            ]
+            "\(Self.head)) SELECT \(HistoryTables.change), 0, ?1, Z_PK, ?2 FROM \(entity.table) WHERE Z_PK BETWEEN ?3 AND ?4",
+            [.integer(Int64(entity.number)), .integer(number), .integer(keys.lowerBound), .integer(keys.upperBound)]
         )
         lastChange += Int64(keys.count)
     }
 
     private func note(_ kind: HistoryRecords.Kind, _ keys: [Int64], _ entity: NSEntityDescription, _ columns: SQLiteValue) throws {
         guard !keys.isEmpty else { return }
-        let values = "\(HistoryTables.change), \(kind.rawValue), ?2"
+        let values = "\(HistoryTables.change), \(kind.rawValue), ?1"
         let sql =
             keys.count == 1
-            ? "\(Self.head), ZCOLUMNS) VALUES(?1 + 1, \(values), ?5, ?3, ?4)"
-            : "\(Self.head), ZCOLUMNS) SELECT ?1 + 1 + key, \(values), value, ?3, ?4 FROM json_each(?5)"
+            ? "\(Self.head), ZCOLUMNS) VALUES(\(values), ?4, ?2, ?3)"
+            : "\(Self.head), ZCOLUMNS) SELECT \(values), value, ?2, ?3 FROM json_each(?4)"
         try connection.run(
             sql,
             [
-                .integer(lastChange), .integer(Int64(store.schema.entity(for: entity).number)), .integer(number), columns,
+                .integer(Int64(store.schema.entity(for: entity).number)), .integer(number), columns,
                 keys.count == 1 ? .integer(keys[0]) : .keys(keys),
             ]
         )
         lastChange += Int64(keys.count)
     }
 
-    private static let head = "INSERT INTO ACHANGE(Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID"
+    private static let head = "INSERT INTO ACHANGE(Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID"
 
     /// All changes are noted. Says whether there are any: without, there is no transaction.
     func finish(_ origin: ChangeOrigin) throws -> Bool {
+        if hasPlaceholder { try connection.run("DELETE FROM ACHANGE WHERE Z_PK = ?", [.integer(firstChange)]) }
         guard lastChange > firstChange else { return false }
         let texts = try [origin.author, Self.bundleID, origin.contextName, Self.processID].map(reference)
         try connection.run(
