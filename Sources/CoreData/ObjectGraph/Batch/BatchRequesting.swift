@@ -19,6 +19,7 @@ extension BatchRequesting {
             }
             guard var request = try request(in: context, coordinator) else { return BatchOutcome() }
             if collectsIDs { request.wantsKeys = true }
+            request.origin = ChangeOrigin(author: context.transactionAuthor, contextName: context.name)
             return BatchOutcome(try coordinator.execute(request), request, coordinator)
         }
     }

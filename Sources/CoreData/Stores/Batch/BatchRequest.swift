@@ -13,6 +13,8 @@ package struct BatchRequest {
     package let change: Change
     /// Whether the keys of what is changed are wanted, and not their number alone.
     package var wantsKeys: Bool
+    /// By whom, for the history.
+    var origin = ChangeOrigin()
 
     package var entity: NSEntityDescription {
         switch change {
@@ -32,7 +34,7 @@ package struct BatchRequest {
 
 /// What a batch request has changed in one store.
 ///
-/// The keys are there where somebody wants them (`BatchRequest.wantsKeys`, `SQLiteStore.tracksBatchKeys`): before the transaction ends, so that they
+/// The keys are there where somebody wants them (`BatchRequest.wantsKeys`, or the store keeps a history): before the transaction ends, so that they
 /// can be written down in it.
 package struct BatchChanges {
     /// Rows of one entity.

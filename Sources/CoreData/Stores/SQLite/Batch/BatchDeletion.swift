@@ -15,7 +15,11 @@ struct BatchDeletion {
     private var rows: [Int: [Int64]] = [:]
     private var touched = TouchedRows()
 
-    init(_ store: SQLiteStore, _ connection: Connection, _ query: FetchQuery, collectsKeys: Bool) {
+    /// Who is told of rows before they go.
+    private let history: HistoryWriter?
+
+    init(_ store: SQLiteStore, _ connection: Connection, _ query: FetchQuery, collectsKeys: Bool, _ history: HistoryWriter? = nil) {
+        self.history = history
         (self.store, self.connection, self.query, self.collectsKeys) = (store, connection, query, collectsKeys)
         reader = KeyReader(store: store, connection: connection)
     }
@@ -149,6 +153,7 @@ struct BatchDeletion {
     }
 
     private func delete(_ entity: SQLEntity) throws {
+        try history?.noteDeletes(of: rows[entity.description.index] ?? [], entity.description)
         try connection.run(store.saveStatements(entity.description).deleteUnread, [keys(entity)])
     }
 }

@@ -2,9 +2,6 @@ import Foundation
 import SQLiteDriver
 
 extension SQLiteStore {
-    /// Whether keys are collected also where nobody asks for them: for who writes down, in the same transaction, what was changed.
-    var tracksBatchKeys: Bool { false }
-
     /// Carries a batch request out, in one transaction. `next` runs before the commit: where it throws, nothing is written here either.
     ///
     /// - Throws: a `CocoaError`; the file is as it was then.
@@ -13,13 +10,16 @@ extension SQLiteStore {
             return try pool.write { connection in
                 let changes = try connection.transaction(.immediate) {
                     try requireSameStore(connection)
-                    let changes = try write(request, connection)
-                    // NB: what keeps a history writes it here: `changes` says which rows, of which entities, and with which properties.
+                    let writer = try history.map { try HistoryWriter(self, connection, $0) }
+                    let changes = try write(request, connection, writer)
+                    try writer?.note(changes)
+                    _ = try writer?.finish(request.origin)
                     try requireFile()
                     try next()
                     return changes
                 }
                 let number = publicationOrder.next()
+                lock.commits.signal()
                 return BatchReceipt(changes: changes) { [self] in publicationOrder.publish(number) { _ in forget(changes) } }
             }
         } catch let error as SQLiteError {
@@ -31,11 +31,11 @@ extension SQLiteStore {
         }
     }
 
-    private func write(_ request: BatchRequest, _ connection: Connection) throws -> BatchChanges {
-        let collectsKeys = request.wantsKeys || tracksBatchKeys
+    private func write(_ request: BatchRequest, _ connection: Connection, _ history: HistoryWriter?) throws -> BatchChanges {
+        let collectsKeys = request.wantsKeys || history != nil
         switch request.change {
         case .delete(let query):
-            var deletion = BatchDeletion(self, connection, query, collectsKeys: collectsKeys)
+            var deletion = BatchDeletion(self, connection, query, collectsKeys: collectsKeys, history)
             return try deletion.run()
         case .update(let query, let assignments):
             var updating = BatchUpdating(self, connection, query, assignments, collectsKeys: collectsKeys)
@@ -62,6 +62,23 @@ extension SQLiteStore {
         for root in changes.unlistedRoots { cache.forget(root: root) }
         for rows in changes.updated + changes.deleted {
             cache.forget(root: model.entitiesInIndexOrder[rows.entity].rootEntity.index, keys: rows.keys)
+        }
+    }
+}
+
+extension HistoryWriter {
+    /// What a batch request has inserted and updated; it has noted deletes itself, while the rows were there.
+    fileprivate func note(_ changes: BatchChanges) throws {
+        let entities = store.model.entitiesInIndexOrder
+        for rows in changes.inserted { try noteInserts(ContiguousArray(rows.keys), entities[rows.entity]) }
+        for rows in changes.updated where !rows.keys.isEmpty {
+            let (entity, names) = (entities[rows.entity], Set(rows.properties))
+            var (slots, toManys) = (SlotMask(), SlotMask())
+            for (slot, property) in entity.shape.layout.slots.enumerated() where property.kind != .position && names.contains(property.name) {
+                slots.insert(slot)
+            }
+            for (index, relationship) in entity.shape.toManys.enumerated() where names.contains(relationship.name) { toManys.insert(index) }
+            try noteUpdates(of: rows.keys, entity, store.historyBits(entity).bytes(slots, toManys))
         }
     }
 }

@@ -5,7 +5,7 @@ import SQLiteDriver
 ///
 /// A statement for many changes, with numbers only. What it has written goes with the transaction, its own number too.
 final class HistoryWriter {
-    private let store: SQLiteStore
+    let store: SQLiteStore
     private let connection: Connection
     private let tables: HistoryTables
     /// What the save is told by.
