@@ -122,28 +122,4 @@ struct RivalOrderTests {
         try rivals.mine.save()
         #expect(try rivals.stored() == "abcdef")
     }
-
-    @Test("has not a member that they have led elsewhere, where it was merely put back here", arguments: StoreKind.allCases)
-    func ledElsewhere(kind: StoreKind) throws {
-        let rivals = try RivalOrders(kind, .mergeByPropertyObjectTrumpMergePolicyType)
-        let sequel = Book(context: rivals.theirs)
-        sequel.title = "S"
-        rivals.theirBook.chapters[2].book = sequel
-        try rivals.theirs.save()
-        OrderEdit.putBackReversed.run(rivals.myBook, rivals.mine, "")
-        try rivals.mine.save()
-        #expect(try rivals.stored() == "fedba")
-        #expect(RivalOrders.headings(rivals.myBook) == "fedba")
-    }
-
-    @Test("changes nothing that they have set, where a property was set to what it was", arguments: StoreKind.allCases)
-    func sameValue(kind: StoreKind) throws {
-        let rivals = try RivalOrders(kind, .mergeByPropertyObjectTrumpMergePolicyType)
-        (rivals.theirBook.pages, rivals.theirBook.copies) = (2, 2)
-        try rivals.theirs.save()
-        (rivals.myBook.title, rivals.myBook.pages, rivals.myBook.copies) = ("T", rivals.myBook.pages, 3)
-        try rivals.mine.save()
-        #expect(try rivals.library.sql("SELECT ZPAGES, ZCOPIES FROM ZBOOK") == "2|3")
-        #expect(rivals.myBook.pages == 2 && rivals.myBook.copies == 3)
-    }
 }

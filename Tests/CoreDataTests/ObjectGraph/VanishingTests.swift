@@ -127,6 +127,24 @@ struct VanishingTests: TwoContextSuite {
         #expect(!context.hasChanges)
     }
 
+    @Test("comes back from a rollback into the lists that had been read, whether its own end was read or not", arguments: [true, false])
+    func listsAfterRollback(isRead: Bool) throws {
+        let saved = Book(context: context)
+        (saved.title, saved.tags) = ("T", [Tag(context: context)])
+        saved.author = Author(context: context)
+        try context.save()
+        let book = try #require(try other.all(Book.self, "Book").first)
+        let tag = try #require(try other.all(Tag.self, "Tag").first), author = try #require(try other.all(Author.self, "Author").first)
+        #expect(tag.books == [book] && author.books == [book])
+        if isRead { #expect(book.tags == [tag]) }
+        // * Told of a delete that nobody has made, or that was taken back since.
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: [book.objectID]], into: [other])
+        #expect(book.isDeleted && tag.books.isEmpty && author.books.isEmpty)
+        other.rollback()
+        #expect(tag.books == [book] && author.books == [book] && book.tags == [tag] && book.author === author)
+        #expect(!other.hasChanges)
+    }
+
     @Test("is written anew when it is inserted again")
     func insertedAgain() throws {
         let tag = Tag(context: context)

@@ -34,17 +34,8 @@ struct MergeResolution {
             var kept = SlotMask()
             changed.forEach { if current.equals(base, at: $0) { kept.insert($0) } }
             return kept
-        default: return differing(changed)
+        default: return changed
         }
-    }
-
-    /// Without properties that were set to what they were, or led away and back: of those, what others have made of them counts.
-    private func differing(_ changed: SlotMask) -> SlotMask {
-        guard let base = object.committedRow else { return changed }
-        let shape = object.scope.shape
-        var kept = object.currentRow.differences(from: base, among: changed)
-        for case let (slot, position?) in shape.positionSlots.enumerated() where !kept.contains(slot) { kept.remove(position) }
-        return kept
     }
 
     /// The row was deleted by others: it comes back under its key, or the object goes.

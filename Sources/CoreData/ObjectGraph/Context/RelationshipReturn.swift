@@ -46,6 +46,21 @@ struct RelationshipReturn {
         }
     }
 
+    /// A rollback takes back what was merely told: nothing was changed on either side, but what has been read of the members of others is without
+    /// the object, and is read again.
+    func forgetWhatOthersRead() {
+        let shape = object.scope.shape
+        for (index, relationship) in shape.toManys.enumerated() {
+            guard let back = relationship.inverse?.toManyIndex, let contents = object.existingContents(index) else { continue }
+            for member in contents.knownMembers { member.existingContents(back)?.forgetStored() }
+        }
+        guard !object.state.contains(.rowless), let base = object.committedRow, let context = object.registeredContext else { return }
+        for (slot, relationship) in shape.toOnes.enumerated() {
+            guard let back = relationship?.inverse?.toManyIndex, let target = base.reference(slot) else { continue }
+            context.registeredObject(for: context.forwarded(target))?.existingContents(back)?.forgetStored()
+        }
+    }
+
     private func goBack(to target: NSManagedObject?, _ slot: Int, _ relationship: NSRelationshipDescription) {
         guard let target else { return }
         if target.state.contains(.deleted) { return object.writeTarget(nil, slot) }
