@@ -74,7 +74,8 @@ extension HistoryWriter {
         for rows in changes.updated where !rows.keys.isEmpty {
             let (entity, names) = (entities[rows.entity], Set(rows.properties))
             var (slots, toManys) = (SlotMask(), SlotMask())
-            for (slot, property) in entity.shape.layout.slots.enumerated() where property.kind != .position && names.contains(property.name) {
+            for (slot, property) in entity.shape.layout.slots.enumerated() where property.kind != .position && names.contains(property.name)
+            {
                 slots.insert(slot)
             }
             for (index, relationship) in entity.shape.toManys.enumerated() where names.contains(relationship.name) { toManys.insert(index) }
