@@ -33,7 +33,7 @@ struct DifferenceFinder {
             difference.step(new.name, "inherits from \(new.parent ?? "no entity"), not from \(old.parent ?? "none")")
         }
         if old.isAbstract != new.isAbstract {
-            difference.step(new.name, new.isAbstract ? "becomes abstract: the migration fails where it has objects" : "is no longer abstract")
+            difference.step(new.name, new.isAbstract ? "becomes abstract: migrating fails where it has objects" : "is no longer abstract")
         }
         if old.versionHashModifier != new.versionHashModifier { difference.step(new.name, "has another version hash modifier") }
         compareConstraints(old, new, &difference)
