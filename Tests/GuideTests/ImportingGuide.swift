@@ -46,11 +46,11 @@ struct ImportingGuide {
             (old.name, new.name) = ("Old", "New")
             let contacts = try context.fetch(NSFetchRequest<Contact>(entityName: "Contact"))
             #expect(Set(contacts.map(\.name)) == ["Anna", "Ben"])
-            contacts[0].team = old
+            (contacts[0].team, contacts[0].age) = (old, 41)
             try context.save()
             #expect(try Self.update(new, in: context) == 1)
             context.refreshAllObjects()
-            #expect(contacts[0].team === new && contacts[0].age == 1)
+            #expect(contacts[0].team === new && contacts[0].age == 42)
             _ = Contact(context: context)
             try context.save()
             try Self.delete(before: Date(timeIntervalSinceNow: 60), in: context)

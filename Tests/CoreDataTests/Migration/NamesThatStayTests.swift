@@ -65,7 +65,7 @@ struct NamesThatStayTests {
             insert(["a": "first", "b": "second"], in: context)
             try context.save()
         }
-        for extra: KeyValuePairs<String, String?> in [["a": "b", "b": "a"], ["a": "b", "b": "a", "c": nil]] {
+        for extra: KeyValuePairs<String, String?> in [["a": "b", "b": "a", "c": nil], ["a": "b", "b": "a", "c": nil, "d": nil]] {
             try withContext(model(extra)) { context in
                 let item = try only(in: context)
                 #expect(item == ["a": "second", "b": "first"])
