@@ -20,8 +20,7 @@ extension Bench {
     /// A to-one becomes a to-many: a table of pairs, and a column less.
     func manyShelves(_ side: any Side) throws -> Double {
         let model = Shelf.model()
-        let shelves = model.entitiesByName["ShelfBook"]?.relationshipsByName["shelf"]
-        shelves?.maxCount = 0
+        model.entitiesByName["ShelfBook"]?.relationshipsByName["shelf"]?.maxCount = 0
         let books = workload.songs.count
         let sql = """
             CREATE TABLE Z_1BOOKS ( Z_1SHELF INTEGER, Z_2BOOKS INTEGER, PRIMARY KEY (Z_1SHELF, Z_2BOOKS) ); \

@@ -8,7 +8,8 @@ extension Bench {
     func findOrCreate(_ side: any Side) throws -> Double {
         let count = min(25_000, workload.songs.count)
         // Each song once, and one of those before it.
-        let picks = (0..<count).flatMap { [Int64($0), Int64($0 * 7919 % ($0 + 1))] }
+        var picks: [Int64] = []
+        for number in 0..<count { picks += [Int64(number), Int64(number * 7919 % (number + 1))] }
         return try withScratchDirectory { directory in
             let url = directory.appendingPathComponent("songs.sqlite")
             try side.makeStore(at: url, isIndexed: true)
