@@ -25,6 +25,8 @@ extension CoreDataStack {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = core.coordinator
         context.mergePolicy = mergePolicy
+        // What it changes is merged here: a stack that follows a history is not to do so again.
+        context.transactionAuthor = privateQueueContext.transactionAuthor
         // The caller has given the request away; it is used on the context's queue only.
         nonisolated(unsafe) let request = request
         let done = try await context.perform { try Done(context.executeCollectingIDs(request)) }

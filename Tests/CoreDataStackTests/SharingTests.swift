@@ -65,12 +65,13 @@ struct SharingTests {
         try await app.resetStore()
         try await main.perform { try GroupModel.insert(9, into: main) }
         try await main.saveToStore()
+        try await app.executeBatch(NSBatchInsertRequest(entityName: "Group", objects: [["number": 10]]))
         let authors = try await main.perform {
             let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
             let result = try main.execute(request) as? NSPersistentHistoryResult
             return (result?.result as? [NSPersistentHistoryTransaction])?.map(\.author)
         }
-        #expect(authors == ["app"])
+        #expect(authors == ["app", "app"])
         try await app.close()
     }
 

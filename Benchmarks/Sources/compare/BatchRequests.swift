@@ -15,16 +15,14 @@ extension Bench {
             }
         }
         return try withEmptyStore(side) { url in
-            let (coordinator, context) = try batchContext(url, isUnique: false)
             let rows = asDictionaries ? workload.songs.prefix(count).map(\.dictionary) : []
-            let seconds = try cpuSeconds {
+            let seconds = try withContext(url, Song.model(isIndexed: false)) { context in
                 for range in workload.chunks(of: count) {
                     let request =
                         asDictionaries ? NSBatchInsertRequest(entityName: "Song", objects: Array(rows[range])) : insertion(of: range)
-                    _ = try context.performAndWait { try context.execute(request) }
+                    try context.execute(request)
                 }
-            }.seconds
-            try close(coordinator)
+            }.0
             try verify(url, against: .inserted(count, workload), side)
             return seconds
         }
@@ -51,63 +49,27 @@ extension Bench {
     }
 
     private func change(_ url: URL, _ before: Date, _ deletes: Bool) throws -> Double {
-        let (coordinator, context) = try batchContext(url, isUnique: false)
         let predicate = NSPredicate(format: "addedAt < %@", before as NSDate)
         let (update, fetch) = (NSBatchUpdateRequest(entityName: "Song"), Song.request())
         (update.predicate, fetch.predicate) = (predicate, predicate)
         update.propertiesToUpdate = ["playCount": NSExpression(format: "playCount + 1")]
         let request = deletes ? NSBatchDeleteRequest(fetchRequest: fetch) : update
-        let seconds = try cpuSeconds { _ = try context.performAndWait { try context.execute(request) } }.seconds
-        try close(coordinator)
-        return seconds
+        return try withContext(url, Song.model(isIndexed: false)) { _ = try $0.execute(request) }.0
     }
 
     private func changeInC(_ url: URL, _ before: Date, _ deletes: Bool) throws -> Double {
-        var opened: OpaquePointer?
-        let code = baseline_open(url.path, &opened)
-        defer { baseline_close(opened) }
-        guard code == 0, let connection = opened else { throw SQLiteFailure(code: code, operation: "open") }
         let date = before.timeIntervalSinceReferenceDate
-        return try cpuSeconds {
-            let code = deletes ? baseline_delete_before(connection, date) : baseline_play_before(connection, date)
-            try SQLiteFailure.check(code, "change")
-        }.seconds
+        return try withConnection(url) { connection in
+            try cpuSeconds {
+                let code = deletes ? baseline_delete_before(connection, date) : baseline_play_before(connection, date)
+                try SQLiteFailure.check(code, "change")
+            }.seconds
+        }
     }
 
     /// As `upsert(_:)`, by batch inserts under object trump.
     func batchUpsert(_ url: URL, _ count: Int) throws -> Double {
-        let (coordinator, context) = try batchContext(url, isUnique: true)
-        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
-        try context.performAndWait {
-            for index in stride(from: 0, to: count, by: 2) {
-                let song = Song(context: context)
-                song.assign(workload.songs[index])
-                song.playCount -= 1
-            }
-            try context.save()
-            context.reset()
-        }
-        let seconds = try cpuSeconds {
-            for range in workload.chunks(of: count) {
-                _ = try context.performAndWait { try context.execute(insertion(of: range)) }
-            }
-        }.seconds
-        try close(coordinator)
-        return seconds
-    }
-
-    private func batchContext(_ url: URL, isUnique: Bool) throws -> (NSPersistentStoreCoordinator, NSManagedObjectContext) {
-        let model = Song.model(isIndexed: false)
-        if isUnique { model.entities[0].uniquenessConstraints = [["title"]] }
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        return (coordinator, context)
-    }
-
-    private func close(_ coordinator: NSPersistentStoreCoordinator) throws {
-        for store in coordinator.persistentStores { try coordinator.remove(store) }
+        try upserting(url, count) { try $0.execute(insertion(of: $1)) }
     }
 }
 

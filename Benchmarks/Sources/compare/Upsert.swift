@@ -18,8 +18,18 @@ extension Bench {
     }
 
     private func upsert(_ url: URL, _ count: Int) throws -> Double {
-        let (coordinator, context) = try contextWithUniqueTitles(url)
-        try context.performAndWait {
+        try upserting(url, count) { context, range in
+            for index in range { Song(context: context).assign(workload.songs[index]) }
+            try context.save()
+        }
+    }
+
+    /// Time for all chunks of the songs, in a store that has every second of them.
+    func upserting(_ url: URL, _ count: Int, _ body: (NSManagedObjectContext, Range<Int>) throws -> Void) throws -> Double {
+        let model = Song.model(isIndexed: false)
+        model.entities[0].uniquenessConstraints = [["title"]]
+        return try withContext(url, model) { context in
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             for index in stride(from: 0, to: count, by: 2) {
                 let song = Song(context: context)
                 song.assign(workload.songs[index])
@@ -27,36 +37,16 @@ extension Bench {
             }
             try context.save()
             context.reset()
-        }
-        let seconds = try cpuSeconds {
-            for range in workload.chunks(of: count) {
-                try context.performAndWait {
-                    for index in range { Song(context: context).assign(workload.songs[index]) }
-                    try context.save()
-                }
-            }
-        }.seconds
-        for store in coordinator.persistentStores { try coordinator.remove(store) }
-        return seconds
-    }
-
-    private func contextWithUniqueTitles(_ url: URL) throws -> (NSPersistentStoreCoordinator, NSManagedObjectContext) {
-        let model = Song.model(isIndexed: false)
-        model.entities[0].uniquenessConstraints = [["title"]]
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
-        return (coordinator, context)
+            return try cpuSeconds { for range in workload.chunks(of: count) { try body(context, range) } }.seconds
+        }.1
     }
 
     private func upsertInC(_ url: URL, _ count: Int) throws -> Double {
         try SQLiteFailure.check(baseline_create_unique(url.path), "create")
-        var opened: OpaquePointer?
-        let code = baseline_open(url.path, &opened)
-        defer { baseline_close(opened) }
-        guard code == 0, let connection = opened else { throw SQLiteFailure(code: code, operation: "open") }
+        return try withConnection(url) { try upsertInC($0, count) }
+    }
+
+    private func upsertInC(_ connection: OpaquePointer, _ count: Int) throws -> Double {
         let present = stride(from: 0, to: count, by: 2).map { index in
             var song = workload.rows.rows[index]
             song.play_count -= 1

@@ -21,6 +21,7 @@ import Foundation
             try await stack.flush()
             exit(0)
         case "migrate":
+            if let bytes = CommandLine.arguments.dropFirst(3).first.flatMap(UInt.init) { limitFiles(to: bytes) }
             do {
                 _ = try await CoreDataStack.constructSQLiteStack(model: GroupModel.next(), at: url)
                 say("migrated")
@@ -35,6 +36,13 @@ import Foundation
         case "scope", "scope-throwing": try saveAndEnd(CommandLine.arguments[1], url)
         default: await place(argument)
         }
+    }
+
+    /// From now on a file that grows beyond so many bytes is an error, as on a disk that is full.
+    private static func limitFiles(to bytes: UInt) {
+        signal(SIGXFSZ, SIG_IGN)
+        var limit = rlimit(rlim_cur: bytes, rlim_max: bytes)
+        precondition(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, "a limit can be made lower")
     }
 
     /// Prints a line that is out of the process when this returns.
