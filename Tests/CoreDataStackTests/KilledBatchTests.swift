@@ -1,7 +1,10 @@
+import CoreData
 import Foundation
 import SQLiteDriver
 import TestSupport
 import Testing
+
+@testable import StackProgram
 
 @Suite("A process that is killed in a batch request", .timeLimit(.minutes(20)))
 struct KilledBatchTests {
@@ -11,12 +14,14 @@ struct KilledBatchTests {
 
     // * A process inserts, updates and deletes hundreds of rows by batch requests. It is killed at random moments; another goes on with the file.
     // => Each time all rows of a request are there or none: no or 500 members, all with one number and version, all of the group or of none.
+    //    The history since the kill before leads from the file as it was then to what it is now.
     @Test("has carried the request out, or has done nothing")
     func killed() throws {
         let folder = try TemporaryFolder()
         var random = SystemRandomNumberGenerator()
         var outcomes: Set<String> = []
         for kill in 0..<Self.kills {
+            let older = try folder.copyStore()
             let process = try OtherProcess(program: "StackProgram", ["batch", folder.store.path])
             for _ in 0...Int.random(in: 0...2, using: &random) { try #require(process.line() != nil, "kill \(kill)") }
             let end = DispatchTime.now() + .microseconds(Int.random(in: 0..<20_000, using: &random))
@@ -24,6 +29,9 @@ struct KilledBatchTests {
             process.kill()
             _ = process.rest()
             try outcomes.insert(Self.check(folder.store, "kill \(kill)"))
+            let (inspector, model) = (try StoreInspector(url: folder.store), GroupModel.make())
+            let untold = kill > 0 ? try inspector.problems(since: StoreInspector(url: older), with: model) : []
+            #expect(try inspector.problems(with: model) + untold == [], "kill \(kill)")
         }
         #expect(outcomes.count > 1)
     }

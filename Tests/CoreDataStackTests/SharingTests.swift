@@ -76,20 +76,24 @@ struct SharingTests {
     }
 
     // * A process saves with a history, again and again. It is killed; another goes on with the file.
-    // => Every save is there with its history, or neither: what the history says was deleted last is gone, all else is there.
+    // => Every save is there with its history, or neither: what the history says was deleted last is gone, all else is there, and the history
+    //    since the kill before leads from the file as it was then to what it is now.
     @Test("that are killed leave each save with its history, or neither")
     func killed() throws {
         let kills = ProcessInfo.processInfo.environment["COREDATA_KILLS"].flatMap { Int($0) } ?? 10
         let folder = try TemporaryFolder()
         var random = SystemRandomNumberGenerator()
         for kill in 0..<kills {
+            let older = try folder.copyStore()
             let process = try OtherProcess(program: "StackProgram", ["track", folder.store.path])
             for _ in 0..<Int.random(in: 1...4, using: &random) { try #require(process.line() != nil, "kill \(kill)") }
             for _ in 0..<Int.random(in: 0..<4000, using: &random) { sched_yield() }
             process.kill()
             _ = process.rest()
             _ = process.status()
-            #expect(try StoreInspector(url: folder.store).problems(with: GroupModel.make()) == [], "kill \(kill)")
+            let (inspector, model) = (try StoreInspector(url: folder.store), GroupModel.make())
+            #expect(try inspector.problems(with: model) == [], "kill \(kill)")
+            if kill > 0 { #expect(try inspector.problems(since: StoreInspector(url: older), with: model) == [], "kill \(kill)") }
         }
     }
 }

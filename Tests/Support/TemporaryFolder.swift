@@ -22,6 +22,19 @@ public final class TemporaryFolder: Sendable {
         try FileManager.default.contentsOfDirectory(atPath: name.isEmpty ? url.path : path(name)).sorted()
     }
 
+    /// A copy of the store as it is now, with its write-ahead log, in the place of an earlier one.
+    ///
+    /// - Precondition: nobody has the store open.
+    public func copyStore() throws -> URL {
+        let copy = file("older.sqlite")
+        for suffix in ["", "-wal"] {
+            let (from, to) = (store.path + suffix, copy.path + suffix)
+            if FileManager.default.fileExists(atPath: to) { try FileManager.default.removeItem(atPath: to) }
+            if FileManager.default.fileExists(atPath: from) { try FileManager.default.copyItem(atPath: from, toPath: to) }
+        }
+        return copy
+    }
+
     /// Writes a file, with the folders that it is in, and gives its place.
     @discardableResult public func write(_ text: String, to path: String) throws -> URL {
         let url = file(path)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreData
+import Foundation
 import ModelFormat
 
 struct VerifyCommand: ParsableCommand {
@@ -12,6 +13,10 @@ struct VerifyCommand: ParsableCommand {
 
     @OptionGroup var source: StoreArgument
     @OptionGroup var wanted: StoreModelOptions
+    @Option(
+        help: "An older copy of the store: whether the history since tells of all that has changed.",
+        completion: .file()
+    ) var since: String?
     @Flag(help: "Print an array of sentences, empty where all is well.") var json = false
 
     func run() throws {
@@ -19,6 +24,7 @@ struct VerifyCommand: ParsableCommand {
         var problems = try inspector.problems()
         let model = try wanted.named() ?? storedModel(of: inspector, &problems)
         if let model { problems += try inspector.problems(with: model) }
+        if let since { problems += try replayProblems(inspector, since, model) }
         if json {
             try printJSON(problems)
         } else {
@@ -26,6 +32,11 @@ struct VerifyCommand: ParsableCommand {
             if problems.isEmpty { print("The store is sound" + (model == nil ? ", as far as can be seen without a model." : ".")) }
         }
         if !problems.isEmpty { throw answerNo }
+    }
+
+    private func replayProblems(_ inspector: StoreInspector, _ since: String, _ model: NSManagedObjectModel?) throws -> [String] {
+        guard let model else { throw Failure("The history can be read with the store's model only. Name one with --model.") }
+        return try inspector.problems(since: StoreInspector(url: URL(fileURLWithPath: since)), with: model)
     }
 
     /// The model that the store carries, if it does; one that cannot be read is a problem.

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Batch requests, one after the other for ever, each of which leaves its mark on many rows: what is done by halves is found out.
+/// Batch requests, one after the other for ever, each of which leaves its mark on many rows: what is done by halves is found out. All with a history.
 struct BatchWork {
     static let size = 500
 
@@ -9,7 +9,8 @@ struct BatchWork {
 
     init(_ url: URL?) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GroupModel.make())
-        _ = try coordinator.addPersistentStore(type: .sqlite, at: url ?? URL(fileURLWithPath: "/dev/null"))
+        let options = [NSPersistentHistoryTrackingKey: true]
+        _ = try coordinator.addPersistentStore(type: .sqlite, at: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
         context.persistentStoreCoordinator = coordinator
     }
 
