@@ -93,6 +93,77 @@ struct FindingTests {
     }
 }
 
+@Suite("Finding or creating by keys that stores keep in another form", .serialized)
+struct FindingOddKeysTests {
+    final class Parcel: NSManagedObject {}
+
+    private let price = NSManagedObject.Attribute<Decimal?>("price")
+    private let place = NSManagedObject.Attribute<URL?>("place")
+    private let label = NSManagedObject.Attribute<String?>("label")
+
+    private func context() throws -> NSManagedObjectContext {
+        let entity = NSEntityDescription()
+        (entity.name, entity.managedObjectClassName) = ("Parcel", NSStringFromClass(Parcel.self))
+        let types: [(String, NSAttributeType)] = [
+            ("price", .decimalAttributeType), ("place", .URIAttributeType), ("label", .stringAttributeType),
+        ]
+        entity.properties = types.map { name, type in
+            let attribute = NSAttributeDescription()
+            (attribute.name, attribute.attributeType, attribute.isOptional) = (name, type, true)
+            return attribute
+        }
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+        let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        return context
+    }
+
+    /// The second import finds what the first has made; the count of objects that there are then.
+    private func importTwice<Key: ManagedValue & Hashable>(_ keys: [Key], by attribute: NSManagedObject.Attribute<Key?>) throws -> Int {
+        let context = try context()
+        let first = try context.findOrCreate(Parcel.self, by: attribute, among: keys)
+        #expect(first.count == Set(keys).count)
+        try context.save()
+        context.reset()
+        let second = try context.findOrCreate(Parcel.self, by: attribute, among: keys)
+        #expect(second.count == Set(keys).count && second.values.allSatisfy { !$0.isInserted })
+        return try context.count(for: NSFetchRequest<Parcel>())
+    }
+
+    @Test("takes a decimal of more digits than a column has for the one that is stored")
+    func decimals() throws {
+        let keys = ["12345678901234567890.123", "3.14159265358979323846", "0.1", "7"].compactMap { Decimal(string: $0) }
+        #expect(try importTwice(keys, by: price) == 4)
+    }
+
+    @Test("takes a relative URL for the absolute one")
+    func urls() throws {
+        let absolute = try #require(URL(string: "http://a.org/b"))
+        let relative = try #require(URL(string: "b", relativeTo: URL(string: "http://a.org/")))
+        #expect(try importTwice([relative, absolute], by: place) == 1)
+    }
+
+    // Swift takes the composed and the decomposed text for equal; a store has the bytes of one of them.
+    @Test("finds a text in whichever form it is asked for", arguments: [["e\u{301}", "\u{e9}"], ["\u{e9}", "e\u{301}"]])
+    func texts(keys: [String]) throws {
+        let context = try context()
+        let parcel = Parcel(context: context)
+        parcel[label] = "\u{e9}"
+        try context.save()
+        let found = try context.findOrCreate(Parcel.self, by: label, among: keys)
+        #expect(found.count == 1 && found["\u{e9}"] === parcel && context.insertedObjects.isEmpty)
+    }
+
+    @Test("makes an object for a value that no store can find again")
+    func notANumber() throws {
+        let found = try context().findOrCreate(Parcel.self, by: price, among: [Decimal.nan])
+        #expect(found.count == 1)
+    }
+}
+
 @Suite("Importing in chunks")
 struct ImportingTests {
     private func rows(_ range: Range<Int>) -> [(text: String, folder: String)] { range.map { ("\($0)", "folder \($0 % 10)") } }

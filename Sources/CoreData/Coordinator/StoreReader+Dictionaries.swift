@@ -196,12 +196,23 @@ private struct DictionaryMerge {
 
     private func holds(_ having: PredicateTree, _ row: [Any?]) throws -> Bool {
         let names = query.columns.map(\.name) + hiddenGroups.map { partial.columns[$0].name }
-        let values = Dictionary(zip(names, row)) { first, _ in first }.compactMapValues { $0 }
+        let values = Dictionary(zip(names, row.map { $0 ?? NSNull() })) { first, _ in first }
         do {
-            return try having.evaluate(values, semantics: .sql, variables: values) == true
+            return try having.evaluate(Self.nested(values), semantics: .sql, variables: values) == true
         } catch let error as PredicateEvaluationError {
             throw refusal("its havingPredicate cannot be evaluated over several stores: \(error)")
         }
+    }
+
+    /// As key paths look for them: what is called `owner.name` is the `name` of `owner`.
+    private static func nested(_ values: [String: Any]) -> [String: Any] {
+        let parts = values.map { ($0.key.split(separator: ".", maxSplits: 1).map(String.init), $0.value) }
+        var nested: [String: Any] = [:]
+        for (names, value) in parts where names.count == 1 { nested[names[0]] = value }
+        for (key, inner) in Dictionary(grouping: parts.filter { $0.0.count == 2 }, by: { $0.0[0] }) {
+            nested[key] = Self.nested(Dictionary(inner.map { ($0.0[1], $0.1) }) { first, _ in first })
+        }
+        return nested
     }
 
     private func precedes(_ left: [Any?], _ right: [Any?]) -> Bool {

@@ -38,10 +38,19 @@ extension NSManagedObject {
             _ = try attribute.data(for: value)
             return
         }
-        guard SlotValue(value, for: attribute) == .null else { return }
+        let stored = SlotValue(value, for: attribute)
+        if case .integer = stored, !Self.isInteger(value) { throw Self.misfit("the value \(value) is too large for the attribute") }
+        guard stored == .null else { return }
         throw Self.misfit(
             "the value is a \(type(of: value)), and the attribute takes a \(attribute.attributeValueClassName ?? "value of another type")"
         )
+    }
+
+    /// Whether 64 bits hold a number, but for a fraction.
+    private static func isInteger(_ value: Any) -> Bool {
+        if case .number? = ReferenceObject(value) { return true }
+        let double = (value as? NSNumber)?.doubleValue ?? (value as? Decimal).flatMap { Double($0.description) } ?? 0
+        return abs(double) < 0x1p63
     }
 
     private func setMigrated(_ objects: [NSManagedObject], _ relationship: NSRelationshipDescription) throws {

@@ -7,7 +7,8 @@ final class LiveFeed: @unchecked Sendable {
         /// Whether there may be something to give.
         var isSet = true
         var hasEnded = false
-        var reader: CheckedContinuation<Void, Never>?
+        /// Copies of one iterator may wait at once.
+        var readers: [CheckedContinuation<Void, Never>] = []
     }
 
     private let request: LiveRequest
@@ -34,7 +35,7 @@ final class LiveFeed: @unchecked Sendable {
             await withCheckedContinuation { reader in
                 let waits = signal.withLock { signal in
                     if signal.isSet || signal.hasEnded || Task.isCancelled { return false }
-                    signal.reader = reader
+                    signal.readers.append(reader)
                     return true
                 }
                 if !waits { reader.resume() }
@@ -49,12 +50,12 @@ final class LiveFeed: @unchecked Sendable {
     }
 
     private func wake(_ change: (inout Signal) -> Void) {
-        let reader = signal.withLock { signal in
+        let readers = signal.withLock { signal in
             change(&signal)
-            defer { signal.reader = nil }
-            return signal.reader
+            defer { signal.readers = [] }
+            return signal.readers
         }
-        reader?.resume()
+        for reader in readers { reader.resume() }
     }
 
     /// What is different by now; nil where nothing is, after all.

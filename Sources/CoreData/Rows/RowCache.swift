@@ -42,6 +42,8 @@ final class RowCache: @unchecked Sendable {
     // Guards everything below. Never held while a row is released: a row's deinit takes it.
     private let mutex = Mutex()
     @exclusivity(unchecked) private var tables: [PagedTable?]
+    /// When the cache heard of the latest write below each root entity: what a read found that had begun before may be what was there before.
+    @exclusivity(unchecked) private var heardAt: [UInt32]
     /// Batches and own rows that are to be withdrawn yet.
     @exclusivity(unchecked) private var listingCount = 0
     @exclusivity(unchecked) private var recent: Deque<RowBatch> = []
@@ -59,6 +61,7 @@ final class RowCache: @unchecked Sendable {
 
     init(entityCount: Int) {
         tables = Array(repeating: nil, count: entityCount)
+        heardAt = Array(repeating: 0, count: entityCount)
         writes = .allocate(capacity: max(entityCount, 1))
         writes.initialize(repeating: 0, count: max(entityCount, 1))
     }
@@ -71,7 +74,23 @@ final class RowCache: @unchecked Sendable {
     @inline(__always) fileprivate func latestWrite(_ root: Int) -> Int32 { cd_loadRelaxed(writes + root) }
 
     /// Rows of the root entity are about to be others: whoever holds one looks for a newer one before it is used.
-    private func noteWrite(_ root: Int) { cd_storeRelaxed(writes + root, Self.writeNumbers.wrappingAdd(1, ordering: .relaxed).newValue) }
+    private func noteWrite(_ root: Int) {
+        noteReplacement(root)
+        heardAt[root] = nextMoment()
+    }
+
+    /// Other rows are listed now.
+    private func noteReplacement(_ root: Int) {
+        cd_storeRelaxed(writes + root, Self.writeNumbers.wrappingAdd(1, ordering: .relaxed).newValue)
+    }
+
+    /// Whether a read that began at a moment may have missed the latest write.
+    private func mayBeOutdated(_ root: Int, readAt moment: UInt32) -> Bool {
+        let age = Int32(bitPattern: moment &- heardAt[root])
+        // Moments go round: one that is long past is brought along.
+        if age > 1 << 30 { heardAt[root] = moment &- 1 << 29 }
+        return age < 0
+    }
 
     /// The newest known row of a key, if anybody uses it.
     func row(root: Int, key: Int64) -> Row? {
@@ -110,6 +129,8 @@ final class RowCache: @unchecked Sendable {
     /// Lists the rows of a batch that was just read. A row that is already known in the same version stays, and one that came into the store
     /// since the read began; those are returned, to be used instead: one entry per row, or none at all where no row was known.
     ///
+    /// Where rows were written since, those that are not known are the reader's alone: nobody can tell whether they are what was there before.
+    ///
     /// NB: what is read later counts, though its version is lower: it may have been deleted and written again, or come from a backup.
     func publish(_ batch: RowBatch, root: Int, readAt moment: UInt32) -> [Row?] {
         let pointer = Unmanaged.passUnretained(batch).toOpaque()
@@ -119,6 +140,7 @@ final class RowCache: @unchecked Sendable {
         mutex.lock()
         noteListing()
         if tables[root] == nil { tables[root] = PagedTable() }
+        let mayBeOutdated = mayBeOutdated(root, readAt: moment)
         for index in 0..<batch.count {
             let row = batch.row(index)
             let key = EntityLayout.key(row)
@@ -131,10 +153,12 @@ final class RowCache: @unchecked Sendable {
                     continue
                 }
                 released.append(existing)
+            } else if mayBeOutdated {
+                continue
             }
             tables[root]?.insert(key, pointer)
         }
-        if !released.isEmpty { noteWrite(root) }
+        if !released.isEmpty { noteReplacement(root) }
         batch.listing = Listing(self, root, moment)
         mutex.unlock()
         return known

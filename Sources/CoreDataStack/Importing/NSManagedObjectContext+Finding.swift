@@ -6,7 +6,8 @@ extension NSManagedObjectContext {
     /// The objects that have one of some values, by value. One statement, however many values there are.
     ///
     /// Unsaved objects count, of this context and of those above. A value that no object has is not in the result; where several objects have
-    /// it, one of them is. Values are told apart as the store does: texts by their bytes. Nothing changes.
+    /// it, one of them is. A value is an object's where the store says so: texts are compared by their bytes, decimals and URLs as they are kept.
+    /// Nothing changes.
     ///
     /// ```swift
     /// let teams = try context.find(Team.self, by: Team.Keys.name, among: rows.map(\.team))
@@ -23,7 +24,7 @@ extension NSManagedObjectContext {
         by attribute: NSManagedObject.Attribute<Key>,
         among keys: some Sequence<Key>
     ) throws -> [Key: Object] {
-        try objects(attribute.name, Set(keys)) { $0[attribute] }
+        try found(WantedKeys(keys, self.attribute(attribute.name, of: type))) { $0[attribute] }
     }
 
     /// As `find(_:by:among:)`, by an attribute that may be nil: objects without a value are not found.
@@ -32,7 +33,7 @@ extension NSManagedObjectContext {
         by attribute: NSManagedObject.Attribute<Key?>,
         among keys: some Sequence<Key>
     ) throws -> [Key: Object] {
-        try objects(attribute.name, Set(keys)) { $0[attribute] }
+        try found(WantedKeys(keys, self.attribute(attribute.name, of: type))) { $0[attribute] }
     }
 
     /// As `find(_:by:among:)`; for a value that no object has, a new object is inserted and given it, in the order of the values.
@@ -53,8 +54,8 @@ extension NSManagedObjectContext {
         by attribute: NSManagedObject.Attribute<Key>,
         among keys: some Sequence<Key>
     ) throws -> [Key: Object] {
-        let keys = Array(keys)
-        return completed(try find(type, by: attribute, among: keys), keys) { $0[attribute] = $1 }
+        let keys = WantedKeys(keys, self.attribute(attribute.name, of: type))
+        return completed(try found(keys) { $0[attribute] }, keys) { $0[attribute] = $1 }
     }
 
     /// As the other one, by an attribute that may be nil.
@@ -63,37 +64,58 @@ extension NSManagedObjectContext {
         by attribute: NSManagedObject.Attribute<Key?>,
         among keys: some Sequence<Key>
     ) throws -> [Key: Object] {
-        let keys = Array(keys)
-        return completed(try find(type, by: attribute, among: keys), keys) { $0[attribute] = $1 }
+        let keys = WantedKeys(keys, self.attribute(attribute.name, of: type))
+        return completed(try found(keys) { $0[attribute] }, keys) { $0[attribute] = $1 }
     }
 
-    private func objects<Object: NSManagedObject, Key: Hashable>(
-        _ name: String,
-        _ keys: Set<Key>,
-        _ key: (Object) -> Key?
-    ) throws -> [Key: Object] {
-        guard !keys.isEmpty else { return [:] }
+    private func found<Object: NSManagedObject, Key>(_ keys: WantedKeys<Key>, _ key: (Object) -> Key?) throws -> [Key: Object] {
+        guard !keys.pairs.isEmpty else { return [:] }
         let request = NSFetchRequest<Object>()
-        request.predicate = NSPredicate(format: "%K IN %@", name, Array(keys))
-        var found = [Key: Object](minimumCapacity: keys.count)
+        request.predicate = NSPredicate(format: "%K IN %@", keys.attribute.name, keys.distinct)
+        var byStored: [StoredKey: Object] = [:]
         for object in try fetch(request) {
-            guard let key = key(object), found[key] == nil else { continue }
-            found[key] = object
+            guard let stored = key(object).flatMap({ StoredKey($0, of: keys.attribute) }), byStored[stored] == nil else { continue }
+            byStored[stored] = object
         }
+        var found: [Key: Object] = [:]
+        for (key, stored) in keys.pairs where found[key] == nil { found[key] = stored.flatMap { byStored[$0] } }
         return found
     }
 
-    private func completed<Object: NSManagedObject, Key: Hashable>(
+    private func completed<Object: NSManagedObject, Key>(
         _ found: [Key: Object],
-        _ keys: [Key],
+        _ keys: WantedKeys<Key>,
         _ give: (Object, Key) -> Void
     ) -> [Key: Object] {
         var objects = found
-        for key in keys where objects[key] == nil {
+        var made: [StoredKey: Object] = [:]
+        for (key, stored) in keys.pairs where objects[key] == nil {
+            if let object = stored.flatMap({ made[$0] }) {
+                objects[key] = object
+                continue
+            }
             let object = Object(context: self)
             give(object, key)
             objects[key] = object
+            if let stored { made[stored] = object }
         }
         return objects
+    }
+}
+
+/// The values to look for, in order, each with what the store makes of it.
+private struct WantedKeys<Key: ManagedValue & Hashable> {
+    let attribute: NSAttributeDescription
+    let pairs: [(key: Key, stored: StoredKey?)]
+
+    init(_ keys: some Sequence<Key>, _ attribute: NSAttributeDescription) {
+        self.attribute = attribute
+        pairs = keys.map { ($0, StoredKey($0, of: attribute)) }
+    }
+
+    /// Those that the store tells apart, each once.
+    var distinct: [Key] {
+        var known: Set<StoredKey> = []
+        return pairs.compactMap { key, stored in stored.flatMap { known.insert($0).inserted ? key : nil } }
     }
 }

@@ -180,12 +180,35 @@ struct DictionaryResultTests {
         #expect(try rows(groups) == ["n=1 pages=10", "n=3 pages=20", "n=1 pages=30", "n=1 pages=40"])
         (groups.fetchOffset, groups.fetchLimit) = (1, 1)
         #expect(try rows(groups) == ["n=3 pages=20"])
+        try havingAcrossStores(other)
         #expect(try rows(request(aggregate("average:", "pages"), aggregate("max:", "pages"))) == ["average:=23.333333333333332 max:=40"])
         groups.affectedStores = [other]
         (groups.fetchOffset, groups.fetchLimit) = (0, 0)
         #expect(try rows(groups) == ["n=1 pages=20", "n=1 pages=40"])
         let ratio = request(column("r", CoreData.NSExpression(format: "sum:(pages) / count:(pages)")))
         #expect(errorCode { _ = try context.fetch(ratio) } == 134_060)
+    }
+
+    /// A key path, and an aggregate that is nil in some group: as one store answers.
+    private func havingAcrossStores(_ other: NSPersistentStore) throws {
+        let (author, orphan) = (Author(context: context), Book(context: context))
+        let book = Book(context: context)
+        for object in [author, orphan, book] { context.assign(object, to: other) }
+        (author.name, book.author, book.title, orphan.title) = ("Ann", author, "a", "b")
+        try context.save()
+        let request = request("author.name", aggregate("max:", "copies", "most"), by: ["author.name"])
+        request.sortDescriptors = []
+        request.propertiesToGroupBy = ["author.name"]
+        request.havingPredicate = NSPredicate(format: "author.name != nil")
+        #expect(try context.fetch(request).map { $0["author.name"] as? String } == ["Ann"])
+        book.setValue(nil, forKey: "copies")
+        try context.save()
+        request.havingPredicate = NSPredicate(format: "$most > 100")
+        #expect(try context.fetch(request).isEmpty)
+        request.havingPredicate = NSPredicate(format: "$most == nil AND author.name != nil")
+        #expect(try context.fetch(request).map { $0["author.name"] as? String } == ["Ann"])
+        for object in [author, orphan, book] { context.delete(object) }
+        try context.save()
     }
 
     @Test("of several stores tells groups apart that nobody fetches, and counts a to-many for each object", arguments: [1, 2])

@@ -72,6 +72,25 @@ struct TypedPredicateTests {
         try expectSame(#Predicate<Book> { $0.pages % 2 == 1 })
     }
 
+    // * Texts that are empty, absent and long; a list with nil in it.
+    // => An empty text is one without characters, not a relationship without members; a nil in a list is found.
+    @Test("knows texts from relationships, and nil in a list")
+    func textsAndLists() throws {
+        for (name, title) in [(nil, ""), ("", "long"), ("Zoë", "")] as [(String?, String)] {
+            let (author, book) = (Author(context: context), Book(context: context))
+            (author.name, book.title, book.author) = (name, title, author)
+        }
+        let (names, titles): ([String?], [String?]) = (["Ann", nil], ["", "x"])
+        try expectSame(#Predicate<Author> { $0.name?.isEmpty == true })
+        try expectSame(#Predicate<Author> { $0.name?.isEmpty ?? false })
+        try expectSame(#Predicate<Author> { $0.books.contains { $0.title?.isEmpty == true } })
+        try expectSame(#Predicate<Author> { names.contains($0.name) })
+        try expectSame(#Predicate<Author> { !names.contains($0.name) })
+        try expectSame(#Predicate<Book> { titles.contains($0.title) })
+        try expectSame(#Predicate<Author> { ($0.name?.count ?? 0) == 3 }, isTranslated: false)
+        #expect(throws: CocoaError.self) { try NSPredicate(translating: #Predicate<Author> { ($0.name?.count ?? 0) == 3 }) }
+    }
+
     @Test("goes along to-many relationships")
     func members() throws {
         try expectSame(#Predicate<Author> { $0.books.contains { $0.pages > 7 && $0.isLent } })

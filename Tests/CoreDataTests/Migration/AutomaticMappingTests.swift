@@ -69,6 +69,32 @@ struct AutomaticMappingTests {
 
     private var identity: DatabaseIdentity { get throws { try #require(DatabaseIdentity(path: url.path)) } }
 
+    // * A history of some transactions, each of which somebody has a token of; then the migration.
+    // => The history is gone: every token has expired, and who follows begins anew, with nothing that only made the new store.
+    @Test("has no history afterwards, and lets tokens from before expire")
+    func history() throws {
+        register()
+        let tracked: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true]
+        let old = try Stack(url, shop.old, options: tracked)
+        let writer = old.newContext()
+        var tokens: [NSPersistentHistoryToken] = []
+        for _ in 0..<5 {
+            NSEntityDescription.insertNewObject(forEntityName: "Tag", into: writer).setValue("x", forKey: "label")
+            try writer.save()
+            tokens.append(try #require(writer.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)))
+        }
+        try old.close()
+        let new = try Stack(url, shop.new, options: tracked.merging([NSMigratePersistentStoresAutomaticallyOption: true]) { $1 })
+        let reader = new.newContext()
+        for token in tokens { #expect(errorCode { _ = try reader.history(after: token) } == 134_301) }
+        #expect(try reader.history().isEmpty)
+        let token = try #require(reader.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil))
+        NSEntityDescription.insertNewObject(forEntityName: "Tag", into: reader).setValue("y", forKey: "label")
+        try reader.save()
+        #expect(try reader.history(after: token).count == 1)
+        try new.close()
+    }
+
     @Test("is migrated by that rather than by what can be inferred")
     func wins() throws {
         let (old, new) = (Zoo(), Zoo())

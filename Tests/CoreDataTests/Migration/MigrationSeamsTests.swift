@@ -158,6 +158,41 @@ struct MigrationSeamsTests {
         try Stack(url, model("a", "b"), options: options).close()
     }
 
+    // * One subentity has data that may be in files of their own, the other the same attribute without; the new version has it in their parent.
+    // => A value that merely looks like such data stays what it is.
+    @Test("tells data in files of their own from other data of the same column")
+    func mixedData() throws {
+        func model(isJoined: Bool) -> NSManagedObjectModel {
+            func data(_ isExternal: Bool) -> NSAttributeDescription {
+                let data = attribute("data", .binaryData)
+                data.allowsExternalBinaryDataStorage = isExternal
+                return data
+            }
+            let (parent, photo, note) = (NSEntityDescription("Parent"), NSEntityDescription("Photo"), NSEntityDescription("Note"))
+            (photo.properties, note.properties) = isJoined ? ([], []) : ([data(true)], [data(false)])
+            parent.properties = isJoined ? [attribute("title"), data(false)] : [attribute("title")]
+            parent.subentities = [photo, note]
+            let model = NSManagedObjectModel()
+            model.entities = [parent, photo, note]
+            return model
+        }
+        let (big, odd) = (Data(repeating: 7, count: 300_000), Data([2] + Array("0F9C6C0E-0000-4000-8000-000000000000".utf8) + [0]))
+        let stack = try Stack(home.url(), model(isJoined: false))
+        let context = stack.newContext()
+        for (entity, value) in [("Photo", big), ("Note", odd)] {
+            NSEntityDescription.insertNewObject(forEntityName: entity, into: context).setValue(value, forKey: "data")
+        }
+        try context.save()
+        try stack.close()
+        let migrated = try Stack(home.url(), model(isJoined: true), options: migrating)
+        let reader = migrated.newContext()
+        for (entity, value) in [("Photo", big), ("Note", odd)] {
+            let object = try #require(try reader.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).first)
+            #expect(object.value(forKey: "data") as? Data == value)
+        }
+        try migrated.close()
+    }
+
     @Test("is backed up with the data that a store has in files of their own")
     func backup() throws {
         func model(extra: Bool = false) -> NSManagedObjectModel {

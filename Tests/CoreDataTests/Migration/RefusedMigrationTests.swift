@@ -88,6 +88,9 @@ struct Mistake: CustomTestStringConvertible, Sendable {
         Mistake("the value is a String, and the attribute takes a NSNumber", "Client", "age", under: .entityMigrationPolicy) {
             $0.entityMappings[0].attributeMappings = [.init("fullName", "$source.first"), .init("age", "$source.last")]
         },
+        Mistake("is too large for the attribute", "Client", "age", under: .entityMigrationPolicy) {
+            $0.entityMappings[0].attributeMappings = [.init("fullName", "$source.first"), .init("age", "1e300")]
+        },
         Mistake("and no object or collection of objects", "Order", "client", under: .entityMigrationPolicy) {
             $0.entityMappings[1].relationshipMappings = [.init("client", "\"Ann\"")]
         },

@@ -44,6 +44,23 @@ struct UpsertTests {
         #expect(try place.home.sql("SELECT ZNOTE FROM ZOWNER WHERE ZNAME = 'b'") == "later")
     }
 
+    @Test("what was set to nil is set, relationships too", arguments: StoreKind.allCases)
+    func nils(_ kind: StoreKind) throws {
+        let place = try place(kind, .mergeByPropertyObjectTrumpMergePolicyType)
+        let context = place.context
+        let team = context.make("Team", ["name": "red"])
+        context.make("Owner", ["name": "a", "note": "stored", "team": team])
+        context.make("Owner", ["name": "b", "note": "stored", "team": team])
+        try context.save()
+        let object = context.make("Owner", ["name": "a"])
+        object.setValue(nil, forKey: "note")
+        object.setValue(nil, forKey: "team")
+        context.make("Owner", ["name": "b"])
+        try context.save()
+        #expect(try place.home.sql("SELECT ZNAME, ZNOTE, ZTEAM IS NULL FROM ZOWNER ORDER BY 1") == "a||1\nb|stored|0")
+        #expect(team.members("members").map { $0.text("name") } == ["b"])
+    }
+
     @Test("a registered object of the row survives as it is", arguments: StoreKind.allCases, resolving)
     func registered(_ kind: StoreKind, _ policy: NSMergePolicyType) throws {
         let place = try place(kind, policy)

@@ -72,10 +72,12 @@ struct BatchOutcome {
         }
     }
 
-    /// In the form of a notification.
+    /// In the form of a notification: each object once.
     var changedObjectIDs: [AnyHashable: Any] {
         var lists: [AnyHashable: Any] = [:]
-        let all = [NSInsertedObjectIDsKey: inserted, NSUpdatedObjectIDsKey: updated + related, NSDeletedObjectIDsKey: deleted]
+        var known = Set(updated)
+        let other = related.filter { known.insert($0).inserted }
+        let all = [NSInsertedObjectIDsKey: inserted, NSUpdatedObjectIDsKey: updated + other, NSDeletedObjectIDsKey: deleted]
         for (key, ids) in all where !ids.isEmpty { lists[key] = ids }
         return lists
     }

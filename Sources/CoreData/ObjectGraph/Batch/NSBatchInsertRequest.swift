@@ -6,7 +6,7 @@ import Foundation
 /// from the other end. No hook is called, and no rule of validation is asked. Where the values of a uniqueness constraint are there already, in the
 /// store or earlier in the request, the merge policy of the context says what happens: the error policy, that nothing is inserted and the request fails
 /// with 133021; *object trump*, that what was given is written into the row that is there; *overwrite*, all of it; *store trump* and *rollback*, that
-/// the row that is there stays as it is.
+/// the row that is there stays as it is. Where the values are those of *two* rows, by two constraints, no policy decides: the request fails with 133021.
 ///
 /// All rows are collected before the first is written: the closure may use its context, and a request of millions of rows takes the memory for their
 /// values. A closure that never returns true never ends.
@@ -24,8 +24,8 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     open var dictionaryHandler: ((NSMutableDictionary) -> Bool)?
     /// Sets the values of the next object, or returns true: then there is none, whatever was set.
     ///
-    /// It is the same instance each time, with all values at their defaults: a means to set them that is not to be kept. Its to-one relationships take
-    /// saved objects of the context.
+    /// It is the same instance each time, with all values at their defaults: a means to set them that is not to be kept, deleted, or related to from another object. Its
+    /// to-one relationships take saved objects of the context.
     open var managedObjectHandler: ((NSManagedObject) -> Bool)?
     /// What the result's `result` is.
     open var resultType: NSBatchInsertRequestResultType = .statusOnly
@@ -90,7 +90,8 @@ extension NSBatchInsertRequest: BatchRequesting {
         return BatchRequest(
             name: "NSBatchInsertRequest",
             change: .insert(collector.rows(conflict, stores: stores)),
-            wantsKeys: resultType == .objectIDs
+            // Rows that several of the request have become are counted once.
+            wantsKeys: resultType == .objectIDs || resultType == .count && conflict != .fails
         )
     }
 

@@ -129,6 +129,8 @@ struct DeletePropagation {
                 let target = context.registeredObject(for: reference), !target.state.isDisjoint(with: .pending)
             else { continue }
             if target.state.contains(.deleted) {
+                // Where the delete is taken back, it leads there again.
+                inverse.toManyIndex.flatMap(target.existingContents)?.noteStored(object)
                 apply(inverse, to: [object], of: target)
             } else if target.hasLeft(object, along: inverse) {
                 object.writeTarget(nil, slot)

@@ -31,7 +31,9 @@ struct RelationshipReturn {
             guard let inverse = relationship.inverse, let contents = object.existingContents(index) else { continue }
             let members = contents.knownMembers
             for member in members {
-                if origin == .foundRow, contents.isPartner(member) {
+                if origin == .decision, isStored(member, contents), isLedAway(member, from: inverse) {
+                    takeBackStored(member, contents, inverse)
+                } else if origin == .foundRow, contents.isPartner(member) {
                     inverse.toManyIndex.flatMap(member.existingContents)?.forgetStored()
                 } else if !comesBack(member, along: inverse) {
                     object.unlinkMember(member, index)
@@ -44,6 +46,31 @@ struct RelationshipReturn {
             // Members have lost their positions with their owner.
             if relationship.isOrdered { object.restorePositions(index) }
         }
+    }
+
+    /// Whether the store had a member in it: not one that was put in since the last save.
+    private func isStored(_ member: NSManagedObject, _ contents: ToManyContents) -> Bool {
+        !contents.ownerIsNew && !contents.added.contains(member) && member.state.isDisjoint(with: [.deleted, .inserted])
+    }
+
+    /// Whether the delete alone has parted the two: the member has got no other owner since.
+    private func isLedAway(_ member: NSManagedObject, from inverse: NSRelationshipDescription) -> Bool {
+        guard case .toOne(let slot, _)? = member.scope.shape.properties[inverse.name] else { return true }
+        return member.target(slot) == nil && member.committedRow != nil
+    }
+
+    /// Nothing of what the delete did to a member is to be saved: what the store says of the two counts, where others may have parted them, or
+    /// given the member to somebody else.
+    private func takeBackStored(_ member: NSManagedObject, _ contents: ToManyContents, _ inverse: NSRelationshipDescription) {
+        contents.dropEdit(of: member)
+        if let back = inverse.toManyIndex { return _ = member.existingContents(back)?.dropEdit(of: object) }
+        guard case .toOne(let slot, _)? = member.scope.shape.properties[inverse.name], let committed = member.committedRow,
+            let context = member.registeredContext
+        else { return }
+        let owner = committed.reference(slot).flatMap { context.object(for: context.forwarded($0)) }
+        member.writeTarget(owner, slot)
+        if let position = member.scope.shape.positionSlots[slot] { member.write(committed.value(position), position) }
+        owner?.existingContents(contents.index)?.forgetStored()
     }
 
     /// A rollback takes back what was merely told: nothing was changed on either side, but what has been read of the members of others is without

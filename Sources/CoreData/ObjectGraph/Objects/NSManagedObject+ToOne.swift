@@ -33,7 +33,7 @@ extension NSManagedObject {
         // Without an end in a context, and while values come in, only this side is set.
         guard link.hasInverse, !state.contains(.loading), !isAbandoned else { return writeTarget(target, slot) }
         let old = self.target(slot)
-        guard old !== target else { return noteUnchangedTarget() }
+        guard old !== target else { return noteUnchangedTarget(slot) }
         writeTarget(target, slot)
         if link.inverseToMany < 0 { return relink(old, target, slot) }
         old?.unlinkMember(self, Int(link.inverseToMany))
@@ -41,8 +41,15 @@ extension NSManagedObject {
     }
 
     /// The object counts as updated, as after any setter; but a relationship that stays as it was follows later changes from above.
-    private func noteUnchangedTarget() {
+    ///
+    /// Of a new object it counts as set: an upsert writes it, as everything that a setter wrote.
+    private func noteUnchangedTarget(_ slot: Int) {
         if state.contains(.fault) { fire() }
+        if state.contains(.inserted) {
+            var slots = changedSlots
+            slots.insert(slot)
+            setChangedSlots(slots)
+        }
         noteChange()
     }
 

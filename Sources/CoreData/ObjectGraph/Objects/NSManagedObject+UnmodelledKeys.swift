@@ -53,16 +53,10 @@ extension NSManagedObject {
     private func swiftProperty(named key: String) -> Stored? {
         var mirror: Mirror? = Mirror(reflecting: self)
         while let level = mirror, level.subjectType != NSManagedObject.self {
-            if let found = level.children.first(where: { $0.label == key }) { return Stored(value: Self.unwrapped(found.value)) }
+            if let found = level.children.first(where: { $0.label == key }) { return Stored(value: unwrapped(found.value)) }
             mirror = level.superclassMirror
         }
         return nil
-    }
-
-    private static func unwrapped(_ value: Any) -> Any? {
-        let mirror = Mirror(reflecting: value)
-        guard mirror.displayStyle == .optional else { return value }
-        return mirror.children.first.flatMap { unwrapped($0.value) }
     }
 
     final func refuseKey(_ key: String) -> Never {

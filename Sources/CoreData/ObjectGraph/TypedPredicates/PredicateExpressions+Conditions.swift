@@ -65,11 +65,24 @@ extension PredicateExpressions.Comparison: TranslatablePredicate {
 extension PredicateExpressions.SequenceContains: TranslatablePredicate {
     func predicate(_ translation: PredicateTranslation) throws -> NSPredicate {
         let (sequence, element) = (try translation.expression(sequence), try translation.expression(element))
-        if case .constant = sequence.tree {
-            return PredicateTranslation.known(PredicateTranslation.compare(element, .in, sequence), [element])
+        if case .constant(let list) = sequence.tree {
+            guard let known = presentElements(of: list) else {
+                return PredicateTranslation.known(PredicateTranslation.compare(element, .in, sequence), [element])
+            }
+            let isIn = PredicateTranslation.compare(element, .in, NSExpression(forConstantValue: known))
+            return PredicateTranslation.any([
+                PredicateTranslation.isNil(element, true), PredicateTranslation.known(isIn, [element]),
+            ])
         }
         guard case .constant = element.tree else { throw PredicateTranslation.refusal("contains() of what is no constant") }
         return PredicateTranslation.compare(sequence, .contains, element)
+    }
+
+    /// The elements of a list that has nil among them, without that; nil for another one.
+    private func presentElements(of list: Any?) -> [Any]? {
+        guard RHS.Output.self is any ExpressibleByNilLiteral.Type, let list = list as? any Sequence else { return nil }
+        let elements = list.map { unwrapped($0) }
+        return elements.contains { $0 == nil } ? elements.compactMap { $0 } : nil
     }
 }
 

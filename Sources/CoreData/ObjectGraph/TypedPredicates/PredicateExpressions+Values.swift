@@ -24,7 +24,7 @@ extension PredicateExpressions.NilLiteral: TranslatableExpression {
 
 extension PredicateExpressions.KeyPath: TranslatableExpression, TranslatablePredicate, NamedValue {
     func expression(_ translation: PredicateTranslation) throws -> NSExpression {
-        if kind == .collectionCount { return PredicateTranslation.count(try translation.expression(root)) }
+        if kind == .collectionCount { return try memberCount(translation) }
         guard kind == nil, let name = (Root.Output.self as? any KeyPathNaming.Type)?.keyPathNames[keyPath] else {
             throw PredicateTranslation.refusal("\(keyPath), of which nobody knows the name (KeyPathNaming)")
         }
@@ -32,12 +32,24 @@ extension PredicateExpressions.KeyPath: TranslatableExpression, TranslatablePred
     }
 
     func predicate(_ translation: PredicateTranslation) throws -> NSPredicate {
-        if kind == .collectionIsEmpty {
-            let count = PredicateTranslation.count(try translation.expression(root))
-            return PredicateTranslation.compare(count, .equalTo, NSExpression(forConstantValue: 0))
+        guard kind == .collectionIsEmpty else {
+            return PredicateTranslation.areEqual(try expression(translation), NSExpression(forConstantValue: true))
         }
-        return PredicateTranslation.areEqual(try expression(translation), NSExpression(forConstantValue: true))
+        if Root.Output.self is any StringProtocol.Type {
+            return PredicateTranslation.areEqual(try translation.expression(root), NSExpression(forConstantValue: ""))
+        }
+        return PredicateTranslation.compare(try memberCount(translation), .equalTo, NSExpression(forConstantValue: 0))
     }
+
+    /// NB: stores count members of relationships only; the characters of a text are others in SQL than in Swift.
+    private func memberCount(_ translation: PredicateTranslation) throws -> NSExpression {
+        guard let type = Root.Output.self as? any Collection.Type, hasObjects(type) else {
+            throw PredicateTranslation.refusal("the count of a \(Root.Output.self), which is no relationship")
+        }
+        return PredicateTranslation.count(try translation.expression(root))
+    }
+
+    private func hasObjects<Members: Collection>(_ type: Members.Type) -> Bool { Members.Element.self is NSManagedObject.Type }
 }
 
 extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {

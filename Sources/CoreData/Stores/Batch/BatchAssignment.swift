@@ -71,7 +71,8 @@ struct BatchValue {
 
     /// A value as the row holds it.
     func value(_ value: Any?, _ property: NSPropertyDescription, _ reference: (RowIdentity) -> RowReference?) throws -> SlotValue {
-        guard let value, !(value is NSNull) else {
+        // NB: a nil may come in a box, as an `Any` that holds an optional.
+        guard let value = unwrapped(value), !(value is NSNull) else {
             if !property.isOptional { throw missing }
             return .null
         }
@@ -89,7 +90,7 @@ struct BatchValue {
             }
         }
         guard let stored = SlotValue(given: value, for: attribute) else {
-            if case .integer(let number) = SlotValue(value, for: attribute) { throw misfit(number) }
+            if case .integer = SlotValue(value, for: attribute), let number = value as? NSNumber { throw misfit(number) }
             let kind = attribute.attributeValueClassName ?? "another type"
             throw error(.managedObjectValidation, "takes a \(kind), not a \(type(of: value))", value)
         }
@@ -97,8 +98,14 @@ struct BatchValue {
         return stored
     }
 
-    func misfit(_ number: Int64) -> CocoaError {
-        error(number < 0 ? .validationNumberTooSmall : .validationNumberTooLarge, "has no room for \(number)", number)
+    /// Of a number that an integer attribute cannot hold.
+    func misfit(_ number: NSNumber) -> CocoaError {
+        let value = number.doubleValue
+        if value.isNaN { return error(.managedObjectValidation, "is not a number") }
+        if value.isFinite, value != value.rounded() {
+            return error(.managedObjectValidation, "takes a whole number, not \(number)", number)
+        }
+        return error(value < 0 ? .validationNumberTooSmall : .validationNumberTooLarge, "has no room for \(number)", number)
     }
 
     private func target(

@@ -162,7 +162,8 @@ extension BatchRowCollector {
             let isNull = EntityLayout.isNull(row.bytes, key.slot)
             if shape.isMandatory(key.slot), isNull { return value.missing }
             switch key.kind {
-            case .int16 where !fits(key.slot), .int32 where !fits(key.slot): return value.misfit(row.slot(key.slot).load(as: Int64.self))
+            case .int16 where !fits(key.slot), .int32 where !fits(key.slot):
+                return value.misfit(NSNumber(value: row.slot(key.slot).load(as: Int64.self)))
             case .double where isNaN(key.slot), .float where isNaN(key.slot), .decimal where isNaN(key.slot), .date where isNaN(key.slot):
                 return value.error(.managedObjectValidation, "is not a number")
             case .reference where !isNull && isOneToOne(key.slot): return refusal(of: key.name)

@@ -12,6 +12,7 @@ struct BatchInsertion {
     private let statements: SaveStatements
     private let binder: TapeBinder
     private var changes = BatchChanges()
+    private var touched = TouchedRows()
     /// Rows, by their place, that gave way to what was there.
     private var skipped: Set<Int> = []
 
@@ -38,18 +39,14 @@ struct BatchInsertion {
         return changes
     }
 
-    /// The objects that rows lead to are in this store.
+    /// The objects that rows lead to are there, in this store.
     private func requireTargets() throws {
         for slot in statements.shape.layout.referenceSlots {
             let offset = Int(statements.shape.layout.ownOffsets[slot])
-            for record in records where !EntityLayout.isNull(record, slot) {
-                guard (record + offset).load(as: RowReference.self).store == store.number else {
-                    throw BatchValue(entity: rows.entity, key: statements.shape.layout.slots[slot].name).error(
-                        .managedObjectExternalRelationship,
-                        "was set to an object of another store"
-                    )
-                }
-            }
+            var targets: Set<RowReference> = []
+            for record in records where !EntityLayout.isNull(record, slot) { targets.insert((record + offset).load(as: RowReference.self)) }
+            let value = BatchValue(entity: rows.entity, key: statements.shape.layout.slots[slot].name)
+            try BatchTargets(store: store, connection: connection).require(targets, for: value)
         }
     }
 
@@ -93,46 +90,66 @@ struct BatchInsertion {
         try statement.run()
     }
 
-    /// One statement for each row. Whether a row was new shows by the key that was inserted last.
+    /// One statement for each row. Whether a row was new shows by its key.
     private mutating func upsert(_ upserts: UpsertStatements, _ first: Int64) throws {
-        var (inserted, updated): ([Int64], [Int64]) = ([], [])
+        var (inserted, updated): ([Int64], [Int: Set<Int64>]) = ([], [:])
         var index = 0
         while index < records.count {
             let mask = upserts.mask(index)
+            let owners = upserts.formerOwners(mask)
             try connection.withCached(upserts.sql(mask, returnsKey: collectsKeys)) { statement in
                 repeat {
                     let key = first + Int64(index)
-                    try statement.requireBound(sqlite3_bind_int64(statement.handle, 1, key))
-                    _ = try binder.bind(records[index], to: statement.handle, from: 2)
-                    index += 1
+                    for owner in owners { try touchFormer(owner, index, key) }
+                    try bind(index, key, to: statement)
                     if collectsKeys {
-                        let found = try statement.step() ? statement.int(0) : 0
+                        let isWritten = try statement.step()
+                        let found = isWritten ? statement.int(0) : 0
+                        if !isWritten { skipped.insert(index) }
+                        // One that an earlier row of the request has inserted is new.
+                        if found == key {
+                            inserted.append(key)
+                        } else if isWritten, found < first {
+                            updated[Int(statement.int(1)), default: []].insert(found)
+                        }
                         statement.reset()
-                        if found == key { inserted.append(key) } else if found != 0 { updated.append(found) }
-                        if found == 0 { skipped.insert(index - 1) }
                     } else {
                         try statement.run()
                         changes.count += connection.changes
-                        if connection.changes == 0 { skipped.insert(index - 1) }
+                        if connection.changes == 0 { skipped.insert(index) }
                     }
+                    index += 1
                 } while index < records.count && upserts.mask(index) == mask
             }
         }
         note(inserted, updated)
     }
 
-    private mutating func note(_ inserted: [Int64], _ updated: [Int64]) {
+    private func bind(_ index: Int, _ key: Int64, to statement: Statement) throws {
+        try statement.requireBound(sqlite3_bind_int64(statement.handle, 1, key))
+        _ = try binder.bind(records[index], to: statement.handle, from: 2)
+    }
+
+    /// Who has the row that is about to be given to somebody else loses it.
+    private mutating func touchFormer(_ owner: UpsertStatements.FormerOwner, _ index: Int, _ key: Int64) throws {
+        let rows = try KeyReader(store: store, connection: connection).rows(owner.sql) { try bind(index, key, to: $0) }
+        for row in rows { touched.add(row, owner.inverse.name, root: owner.inverse.entity.rootEntity.index) }
+    }
+
+    /// - Parameter updated: the keys by the number of the row's entity, which may be any of the tree.
+    private mutating func note(_ inserted: [Int64], _ updated: [Int: Set<Int64>]) {
         guard collectsKeys else { return changes.unlistedRoots = [rows.entity.rootEntity.index] }
-        changes.count = inserted.count + updated.count
+        changes.count = updated.values.reduce(inserted.count) { $0 + $1.count }
         changes.inserted = [BatchChanges.Rows(entity: rows.entity.index, keys: inserted)]
         let names = statements.shape.layout.slots.filter { $0.kind != .position }.map(\.name)
-        // NB: a row of another entity of the tree is listed as one of this.
-        changes.updated = [BatchChanges.Rows(entity: rows.entity.index, keys: updated, properties: names)]
+        changes.updated = updated.sorted { $0.key < $1.key }.map { number, keys in
+            let entity = store.schema.entity(numbered: number)?.description ?? rows.entity
+            return BatchChanges.Rows(entity: entity.index, keys: keys.sorted(), properties: names)
+        }
     }
 
     /// Who gets a member counts as changed.
     private mutating func touchOwners() throws {
-        var touched = TouchedRows()
         for case let (slot, relationship?) in statements.shape.toOnes.enumerated() {
             guard let inverse = relationship.inverse, inverse.isToMany else { continue }
             let offset = Int(statements.shape.layout.ownOffsets[slot])
@@ -148,6 +165,7 @@ struct BatchInsertion {
 
 /// What a statement of a batch insert says of rows whose unique values are there already.
 private struct UpsertStatements {
+    private let schema: SQLSchema
     private let rows: BatchRows
     private let statements: SaveStatements
     private let constraints: [TableConstraint]
@@ -162,7 +180,7 @@ private struct UpsertStatements {
             let entity = schema.entity(for: rows.entity)
             let own = TableConstraint.all(ofTreeOf: rows.entity, schema).filter { $0.slots(in: entity) != nil }
             guard !own.isEmpty else { return nil }
-            (self.rows, self.statements, self.entity, constraints) = (rows, statements, entity, own)
+            (self.schema, self.rows, self.statements, self.entity, constraints) = (schema, rows, statements, entity, own)
             columns = statements.columns
             owners = Self.owners(rows.entity, entity, schema)
             return
@@ -205,7 +223,34 @@ private struct UpsertStatements {
             let action = assignments.isEmpty ? "NOTHING" : "UPDATE SET \((assignments + [BatchUpdating.advance]).joined(separator: ", "))"
             text += " ON CONFLICT(\(constraint.columns.joined(separator: ", "))) DO \(action)"
         }
-        return returnsKey ? text + " RETURNING Z_PK" : text
+        return returnsKey ? text + " RETURNING Z_PK, Z_ENT" : text
+    }
+
+    /// The query for the objects that a row is taken from, as its unique values are those of a row of theirs. Its parameters are those of the INSERT.
+    struct FormerOwner {
+        let inverse: NSRelationshipDescription
+        let sql: String
+    }
+
+    /// For each to-one relationship that is written, and is one of many at the other end.
+    func formerOwners(_ mask: SlotMask) -> [FormerOwner] {
+        statements.shape.toOnes.enumerated().compactMap { slot, relationship in
+            guard let relationship, mask.contains(slot), let inverse = relationship.inverse, inverse.isToMany,
+                let column = columns[slot].first, let owners = schema.entityIfStored(relationship.destination)?.table
+            else { return nil }
+            let names = ["Z_PK"] + columns.joined()
+            let places = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+            let meets = constraints.map { "(" + $0.columns.map { "o.\($0) = r.\($0)" }.joined(separator: " AND ") + ")" }
+            let isWritten = self.owners[relationship.name].map { " AND o.Z_ENT IN (\($0))" } ?? ""
+            return FormerOwner(
+                inverse: inverse,
+                sql: """
+                    WITH r(\(names.joined(separator: ", "))) AS (VALUES(\(places))) SELECT d.Z_PK, d.Z_ENT FROM r \
+                    CROSS JOIN \(entity.table) o ON \(meets.joined(separator: " OR ")) JOIN \(owners) d ON d.Z_PK = o.\(column) \
+                    WHERE o.\(column) IS NOT r.\(column)\(isWritten)
+                    """
+            )
+        }
     }
 
     private func assignments(_ mask: SlotMask, except equal: [String]) -> [String] {

@@ -82,10 +82,8 @@ struct BatchUpdating {
             try values.assign(expression, to: attribute, column)
             return []
         case .constant(.reference(let target)):
-            guard target.store == store.number else {
-                let value = BatchValue(entity: query.entity, key: assignment.name)
-                throw value.error(.managedObjectExternalRelationship, "was set to an object of another store")
-            }
+            let value = BatchValue(entity: query.entity, key: assignment.name)
+            try BatchTargets(store: store, connection: connection).require([target], for: value)
             return set(column.name, .integer(target.key))
                 + set(column.entityColumn, .integer(Int64(store.schema.number(ofEntityAt: target.entity))))
         case .constant(let value):

@@ -61,9 +61,11 @@ struct KeyReader {
     let connection: Connection
 
     /// The rows of a query of keys and numbers of entities. A number that the model does not have is that of no entity: those rows are left out.
-    func rows(_ sql: String, _ parameters: [SQLiteValue]) throws -> [Found] {
+    func rows(_ sql: String, _ parameters: [SQLiteValue]) throws -> [Found] { try rows(sql) { try $0.bind(parameters) } }
+
+    func rows(_ sql: String, _ bind: (Statement) throws -> Void) throws -> [Found] {
         try connection.withCached(sql) { statement in
-            try statement.bind(parameters)
+            try bind(statement)
             var rows: [Found] = []
             var latest: (number: Int64, entity: Int) = (-1, 0)
             guard try statement.step() else { return rows }
@@ -85,7 +87,7 @@ struct TouchedRows {
     /// By the index of the root entity.
     private var keys: [Int: Set<Int64>] = [:]
     /// By entity and relationship.
-    private var lists: [List: [Int64]] = [:]
+    private var lists: [List: Set<Int64>] = [:]
 
     private struct List: Hashable {
         let entity: Int
@@ -94,12 +96,12 @@ struct TouchedRows {
 
     mutating func add(_ row: KeyReader.Found, _ property: String, root: Int) {
         keys[root, default: []].insert(row.key)
-        lists[List(entity: row.entity, property: property), default: []].append(row.key)
+        lists[List(entity: row.entity, property: property), default: []].insert(row.key)
     }
 
     var rows: [BatchChanges.Rows] {
         lists.sorted { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }
-            .map { BatchChanges.Rows(entity: $0.key.entity, keys: $0.value, properties: [$0.key.property], isRelated: true) }
+            .map { BatchChanges.Rows(entity: $0.key.entity, keys: $0.value.sorted(), properties: [$0.key.property], isRelated: true) }
     }
 
     /// Leaves out rows whose versions rise anyway.

@@ -66,12 +66,26 @@ extension SQLiteStore {
     }
 }
 
+extension BatchChanges {
+    /// The updated rows, each once with all that was written of it.
+    fileprivate var updatedOnce: [Rows] {
+        Dictionary(grouping: updated.filter { !$0.keys.isEmpty }, by: \.entity).sorted { $0.key < $1.key }.flatMap { entity, lists in
+            if lists.count == 1 { return lists }
+            var properties: [Int64: Set<String>] = [:]
+            for rows in lists { for key in rows.keys { properties[key, default: []].formUnion(rows.properties) } }
+            return Dictionary(grouping: properties.keys) { properties[$0] ?? [] }
+                .map { Rows(entity: entity, keys: $1.sorted(), properties: $0.sorted()) }
+                .sorted { $0.keys[0] < $1.keys[0] }
+        }
+    }
+}
+
 extension HistoryWriter {
     /// What a batch request has inserted and updated; it has noted deletes itself, while the rows were there.
     fileprivate func note(_ changes: BatchChanges) throws {
         let entities = store.model.entitiesInIndexOrder
         for rows in changes.inserted { try noteInserts(ContiguousArray(rows.keys), entities[rows.entity]) }
-        for rows in changes.updated where !rows.keys.isEmpty {
+        for rows in changes.updatedOnce {
             let (entity, names) = (entities[rows.entity], Set(rows.properties))
             var (slots, toManys) = (SlotMask(), SlotMask())
             for (slot, property) in entity.shape.layout.slots.enumerated() where property.kind != .position && names.contains(property.name)

@@ -31,7 +31,8 @@ extension MigrationScript {
     private mutating func complete(_ attribute: NSAttributeDescription, _ column: SQLColumn, _ change: TableChange) {
         let transition = transition
         let heirs = ([attribute.entity] + attribute.entity.allSubentities).filter { transition.models.origin(of: $0) != nil }
-        let numbers = { (entities: [NSEntityDescription]) in Self.list(entities.compactMap { transition.new.numbering[$0] }) }
+        let numbered = { (entities: [NSEntityDescription]) in entities.compactMap { transition.new.numbering[$0] } }
+        let numbers = { (entities: [NSEntityDescription]) in Self.list(numbered(entities)) }
         let origin = { transition.models.origin(of: attribute, in: $0) as? NSAttributeDescription }
         if let value = attribute.storedDefault(isMarked: column.isMarked) {
             let without = heirs.filter { origin($0) == nil }
@@ -41,16 +42,16 @@ extension MigrationScript {
             if !became.isEmpty { run("\(update) (\(numbers(became))) AND \(column.name) IS NULL", [value]) }
         }
         let marked = heirs.filter { heir in origin(heir).flatMap { change.origin?[$0] }.map { $0.isMarked != column.isMarked } ?? false }
-        if !marked.isEmpty { remark(column, change.table.name, numbers(marked)) }
+        if !marked.isEmpty { remark(column, change.table.name, numbered(marked)) }
     }
 
     /// NB: data that may be in files of their own begin with a byte that says where they are; others do not.
-    private mutating func remark(_ column: SQLColumn, _ table: String, _ numbers: String) {
-        let rows = "WHERE Z_ENT IN (\(numbers)) AND \(column.name) IS NOT NULL"
+    private mutating func remark(_ column: SQLColumn, _ table: String, _ entities: [Int]) {
+        let rows = "WHERE Z_ENT IN (\(Self.list(entities))) AND \(column.name) IS NOT NULL"
         guard !column.isMarked else {
             return run("UPDATE \(table) SET \(column.name) = CAST(x'01' || \(column.name) AS BLOB) \(rows)")
         }
-        embed(table, column.name)
+        embed(table, column.name, of: entities)
         run("UPDATE \(table) SET \(column.name) = substr(\(column.name), 2) \(rows)")
     }
 

@@ -9,7 +9,7 @@ struct MigrationScript {
         /// Fails the migration with a sentence where the query has a row.
         case refuse(String, CocoaError)
         /// Puts the data that a column has in files of their own into the rows.
-        case embed(table: String, column: String)
+        case embed(table: String, column: String, entities: [Int])
     }
 
     let transition: SchemaTransition
@@ -45,7 +45,9 @@ struct MigrationScript {
 
     mutating func run(_ sql: String, _ values: [SQLiteValue] = []) { steps.append(.run(sql, values)) }
     mutating func refuse(_ query: String, _ error: CocoaError) { steps.append(.refuse(query, error)) }
-    mutating func embed(_ table: String, _ column: String) { steps.append(.embed(table: table, column: column)) }
+    mutating func embed(_ table: String, _ column: String, of entities: [Int]) {
+        steps.append(.embed(table: table, column: column, entities: entities))
+    }
 
     mutating func dropIndex(_ name: String) {
         droppedIndexes.insert(name)

@@ -56,7 +56,8 @@ struct StoreMigration {
         // Statements that change tables are run once: keeping them prepared would be of no use.
         case .run(let sql, let values): if values.isEmpty { try connection.execute(sql) } else { try connection.run(sql, values) }
         case .refuse(let query, let error): if try !connection.rows(query).isEmpty { throw error }
-        case .embed(let table, let column): try connection.embed(table, column, from: place.supportFolder)
+        case .embed(let table, let column, let entities):
+            try connection.embed(table, column, of: entities, from: place.supportFolder)
         }
     }
 

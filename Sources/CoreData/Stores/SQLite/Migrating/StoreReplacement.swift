@@ -70,7 +70,8 @@ struct StoreReplacement {
         }
     }
 
-    private static let systemTables = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
+    private static let historyTables = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
+    private static let systemTables = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"] + historyTables
 
     /// What others have hung on Core Data's tables. NB: the names of its own indexes and triggers begin with a Z, or with the name of their table.
     private func strangersStatements(_ connection: Connection) throws -> [String] {
@@ -113,6 +114,8 @@ struct StoreReplacement {
         for row in try connection.rows(query, [.text("table")]) {
             guard case .text(let name) = row[0], case .text(let sql) = row[1] else { continue }
             try connection.execute(sql)
+            // NB: what was written to make the new contents is nothing that somebody who follows the store has missed.
+            if Self.historyTables.contains(name) { continue }
             try connection.execute("INSERT INTO main.\(quotedName(name)) SELECT * FROM new.\(quotedName(name))")
         }
         for row in try connection.rows(query, [.text("index")]) { if case .text(let sql) = row[1] { try connection.execute(sql) } }

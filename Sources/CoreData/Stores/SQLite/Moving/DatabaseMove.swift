@@ -104,7 +104,9 @@ struct DatabaseMove {
             metadata.stamp(model: source.model, configuration: source.explicitConfiguration, type: destination.type)
             try metadata.write(to: connection)
             guard source.isInFile else { return }
-            for (table, column) in source.schema.markedColumns { try connection.embed(table, column, from: source.supportFolder) }
+            for (entity, column) in source.schema.markedColumns {
+                try connection.embed(entity.table, column, of: [entity.number], from: source.supportFolder)
+            }
         }
     }
 

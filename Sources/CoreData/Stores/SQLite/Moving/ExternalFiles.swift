@@ -32,9 +32,10 @@ struct ExternalFiles {
 }
 
 extension Connection {
-    /// Takes data that are in files of their own into the rows.
-    func embed(_ table: String, _ column: String, from folder: URL?) throws {
-        for row in try rows("SELECT Z_PK, \(column) FROM \(table) WHERE substr(\(column), 1, 1) = x'02'") {
+    /// Takes data that are in files of their own into the rows of some entities, by their numbers.
+    func embed(_ table: String, _ column: String, of entities: [Int], from folder: URL?) throws {
+        let numbers = entities.map(String.init).joined(separator: ", ")
+        for row in try rows("SELECT Z_PK, \(column) FROM \(table) WHERE Z_ENT IN (\(numbers)) AND substr(\(column), 1, 1) = x'02'") {
             guard case .integer(let key) = row[0], case .blob(let cell) = row[1] else { continue }
             var data = Data()
             try cell.withUnsafeBytes { try MarkedData.content(of: $0, in: folder) { data = Data($0) } }
@@ -44,9 +45,8 @@ extension Connection {
 }
 
 extension SQLSchema {
-    /// The columns whose data may be in files of their own.
-    var markedColumns: [(table: String, column: String)] {
-        let all = entities.flatMap { entity in entity.columns.values.filter(\.isMarked).map { [entity.table, $0.name] } }
-        return Set(all).sorted { $0.lexicographicallyPrecedes($1) }.map { ($0[0], $0[1]) }
+    /// The columns whose data may be in files of their own, of each entity.
+    var markedColumns: [(entity: SQLEntity, column: String)] {
+        entities.flatMap { entity in entity.columns.values.filter(\.isMarked).map(\.name).sorted(by: binaryOrder).map { (entity, $0) } }
     }
 }

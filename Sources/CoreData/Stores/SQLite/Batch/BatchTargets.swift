@@ -1,0 +1,24 @@
+import SQLiteDriver
+
+/// The objects that a batch request lets rows lead to.
+struct BatchTargets {
+    let store: SQLiteStore
+    let connection: Connection
+
+    /// - Throws: a `CocoaError` that names entity and key, where one of them is in another store, or in none any more. One statement for those of
+    ///   an entity.
+    func require(_ targets: Set<RowReference>, for value: BatchValue) throws {
+        for (index, references) in Dictionary(grouping: targets, by: \.entity) {
+            guard references.allSatisfy({ $0.store == store.number }) else {
+                throw value.error(.managedObjectExternalRelationship, "was set to an object of another store")
+            }
+            let entity = store.schema.entity(for: store.model.entitiesInIndexOrder[Int(index)])
+            let gone = "SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT Z_PK FROM \(entity.table) WHERE Z_ENT = ?2) LIMIT 1"
+            let rows = try connection.rows(gone, [.keys(references.map(\.key)), .integer(Int64(entity.number))])
+            if case .integer(let key)? = rows.first?.first {
+                let name = entity.description.name ?? "?"
+                throw value.error(.managedObjectReferentialIntegrity, "was set to \(name)/p\(key), which is not in the store")
+            }
+        }
+    }
+}
