@@ -85,6 +85,8 @@ extension CoreDataStack {
 
     /// Nothing is left to be saved: the contexts end, and so do the stores.
     func disconnect() {
+        // Where it cannot be noted that all was seen, the next stack of that name does.
+        try? core.following?.noteAll()
         core.keep(nil)
         for context in core.takeTransientContexts() { context.leaveBehind(throwing: .stackWasClosed) }
         for context in [mainQueueContext, privateQueueContext] { context.disconnect(throwing: Error.stackWasClosed) }

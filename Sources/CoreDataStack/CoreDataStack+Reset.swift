@@ -71,6 +71,8 @@ extension CoreDataStack {
                 throw error
             }
             try reset?.end()
+            // The store that is empty now knows nobody who follows it.
+            core.following?.beginAnew()
         }
     }
 }

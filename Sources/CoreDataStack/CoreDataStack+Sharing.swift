@@ -45,53 +45,70 @@ extension CoreDataStack {
     func share(_ options: PersistentStoreOptions) throws {
         guard let name = options.values?[CoreDataStackSharingNameOption] as? String else { return }
         privateQueueContext.transactionAuthor = name
-        try core.follow(HistoryFollower(name: name, coordinator: core.coordinator))
+        let following = HistoryFollowing(HistoryFollower(name: name, coordinator: core.coordinator), core)
+        try following.begin()
+        core.keep(following)
     }
 }
 
-/// What a stack needs to follow a history, until it ends.
-// Sendable: the observer is only given back, once.
-final class HistoryFollowing: @unchecked Sendable {
-    private let observer: any NSObjectProtocol
-
-    init(_ coordinator: NSPersistentStoreCoordinator, _ body: @escaping @Sendable () -> Void) {
-        observer = NotificationCenter.default.addObserver(forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil) { _ in
-            body()
-        }
-    }
-
-    deinit { NotificationCenter.default.removeObserver(observer) }
-}
-
-extension StackCore {
+/// A stack follows what others commit, and merges it into root and main.
+final class HistoryFollowing: Sendable {
     private static let transactionsPerNote = 1000
 
-    /// How far a stack has come, which it notes in the store now and then, so that what everybody has seen can go.
+    /// How far the stack has come. It is noted in the store now and then, so that what everybody has seen can go.
     private struct Progress {
         var token: NSPersistentHistoryToken?
         var unnoted = 0
+        /// Whether something was not merged: then all is to be read anew.
+        var hasGap = false
     }
+
+    private let follower: HistoryFollower
+    private weak let core: StackCore?
+    private let progress = Guarded(Progress())
+    private let observer = Guarded<(any NSObjectProtocol)?>(nil)
+
+    init(_ follower: HistoryFollower, _ core: StackCore) { (self.follower, self.core) = (follower, core) }
+
+    deinit { if let observer = observer.with({ $0 }) { NotificationCenter.default.removeObserver(observer) } }
 
     /// The contexts have read nothing yet: what there is, they will read.
-    func follow(_ follower: HistoryFollower) throws {
-        try follower.beginNow()
-        let progress = Guarded(Progress(token: try follower.token))
-        keep(
-            HistoryFollowing(coordinator) { [weak self] in
-                guard let self else { return }
-                do {
-                    try mergeNews(follower, progress)
-                } catch let error as CocoaError where error.errorCode == NSPersistentHistoryTokenExpiredError {
-                    readAnew(follower, progress)
-                } catch {
-                    errors.report(error)
-                }
-            }
-        )
+    func begin() throws {
+        try noteAll()
+        let made = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreRemoteChange,
+            object: core?.coordinator,
+            queue: nil
+        ) { [weak self] _ in self?.follow() }
+        observer.with { $0 = made }
     }
 
+    /// Nobody has anything in memory that may be older than what there is.
+    func noteAll() throws {
+        try follower.beginNow()
+        let token = try follower.token
+        progress.with { $0 = Progress(token: token) }
+        try follower.deleteSeenHistory()
+    }
+
+    /// The store is another one, or empty, and the contexts forget what they have read of it.
+    func beginAnew() { do { try noteAll() } catch { keepGap(error) } }
+
     /// - Precondition: on the queue of the notifications, which come one by one.
-    private func mergeNews(_ follower: HistoryFollower, _ progress: Guarded<Progress>) throws {
+    private func follow() {
+        do {
+            if progress.with(\.hasGap) { return try readAnew() }
+            do {
+                try mergeNews()
+            } catch let error as CocoaError where error.errorCode == NSPersistentHistoryTokenExpiredError {
+                try readAnew()
+            }
+        } catch {
+            report(error)
+        }
+    }
+
+    private func mergeNews() throws {
         let news = try follower.news(after: progress.with(\.token))
         guard let token = news.token else { return }
         if !news.transactions.isEmpty { merge(news.changes) }
@@ -108,22 +125,26 @@ extension StackCore {
 
     /// Root first, whose row cache main reads.
     private func merge(_ changes: [AnyHashable: Any]) {
-        guard let root, let main else { return }
+        guard let root = core?.root, let main = core?.main else { return }
         NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [root])
         // Sendable: IDs in sets, which nobody changes.
         nonisolated(unsafe) let changes = changes
         main.perform { NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [main]) }
     }
 
-    /// Somebody has deleted what was to be merged.
-    private func readAnew(_ follower: HistoryFollower, _ progress: Guarded<Progress>) {
-        do {
-            try follower.beginNow()
-            let token = try follower.token
-            progress.with { $0.token = token }
-        } catch {
-            errors.report(error)
-        }
-        for context in [root, main] { context?.perform { context?.refreshAllObjects() } }
+    /// Somebody has deleted what was to be merged. What fails here, the next notification tries again.
+    private func readAnew() throws {
+        guard let root = core?.root, let main = core?.main else { return }
+        progress.with { $0.hasGap = true }
+        try noteAll()
+        do { try root.performAndWait { try root.readAnew() } } catch { return keepGap(error) }
+        main.perform { do { try main.readAnew() } catch { self.keepGap(error) } }
     }
+
+    private func keepGap(_ error: any Error) {
+        progress.with { $0.hasGap = true }
+        report(error)
+    }
+
+    private func report(_ error: any Error) { core?.errors.report(error, about: "What others have saved could not be merged:") }
 }

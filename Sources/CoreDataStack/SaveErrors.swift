@@ -22,21 +22,25 @@ final class SaveErrors: Sendable {
     /// - Parameters:
     ///   - isFinal: whether no later save will write what this one could not: somebody has to be told, at the latest by a flush.
     ///   - layer: the context that has these changes itself, where nobody has saved them yet.
-    func report(_ error: any Error, isFinal: Bool = false, ofUnsaved layer: String? = nil) {
+    ///   - what: what the log says of an error that is of something else than a save.
+    func report(_ error: any Error, isFinal: Bool = false, ofUnsaved layer: String? = nil, about what: String? = nil) {
         let listeners = state.with { state in
             if isFinal, state.listeners.isEmpty, state.unheard == nil { state.unheard = ErrorObjects.removed(from: error) }
             return Array(state.listeners.values)
         }
         for listener in listeners { listener.yield(error) }
-        if listeners.isEmpty { log(error, layer) }
+        if listeners.isEmpty { log(error, what ?? layer.map(Self.unsaved) ?? "What was saved is not in the store:") }
     }
 
-    private func log(_ error: any Error, _ layer: String?) {
+    private static func unsaved(_ layer: String) -> String {
+        "Unsaved changes of \(layer) could not be saved along with others', which are in the store:"
+    }
+
+    private func log(_ error: any Error, _ what: String) {
         let plain = error as NSError
         let objects = (plain.userInfo[NSAffectedObjectsErrorKey] as? [NSManagedObject] ?? []).map { "\($0.objectID)" }
         let cause = plain.domain == NSCocoaErrorDomain ? "\(plain.code), \(plain.localizedDescription)" : "\(error)"
-        let what = layer.map { "Unsaved changes of \($0) could not be saved along with others', which are in the store:" }
-        Logger(label: "CoreDataStack").error("\(what ?? "What was saved is not in the store:") \(cause) \(objects.joined(separator: ", "))")
+        Logger(label: "CoreDataStack").error("\(what) \(cause) \(objects.joined(separator: ", "))")
     }
 
     /// The first error since this was last called that nobody has listened to.

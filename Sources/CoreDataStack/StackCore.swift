@@ -39,6 +39,8 @@ final class StackCore: Sendable {
     /// Follows a history for as long as the stack lasts.
     func keep(_ following: HistoryFollowing?) { contexts.with { $0.following = following } }
 
+    var following: HistoryFollowing? { contexts.with { $0.following } }
+
     var root: StackContext? { contexts.with { $0.root } }
     var main: StackContext? { contexts.with { $0.main } }
 

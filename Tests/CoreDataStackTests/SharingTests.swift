@@ -75,6 +75,71 @@ struct SharingTests {
         try await app.close()
     }
 
+    private func tracked(_ bench: Bench) throws -> NSManagedObjectContext {
+        try bench.separateContext(options: [NSPersistentHistoryTrackingKey: true])
+    }
+
+    // * Others save; the stack is reset, and others save again; then the history goes before anybody can have read it.
+    // => Main's results show what the others have saved each time: what is new, what has changed, and nothing that is gone.
+    @Test("show it after a reset as well, and where what was to be merged has been deleted", .timeLimit(.minutes(1)))
+    func resetAndOvertaken() async throws {
+        let bench = try await Bench(.file, options: options("app"))
+        let request = NSFetchRequest<Note>(entityName: "Note")
+        request.sortDescriptors = [NSSortDescriptor(key: "text", ascending: true)]
+        var results = bench.main.results(of: request).makeAsyncIterator()
+        func waitFor(_ texts: [String]) async throws {
+            while let snapshot = try await results.next() {
+                let shown = await bench.main.perform { snapshot.ids.map { (bench.main.object(with: $0) as? Note)?.text ?? "" } }
+                if shown == texts { return }
+            }
+        }
+        let first = try tracked(bench)
+        try await first.perform {
+            first.insertNote("a")
+            try first.save()
+        }
+        try await waitFor(["a"])
+        try await bench.stack.resetStore()
+        let second = try tracked(bench)
+        try await second.perform {
+            for text in ["b", "c"] { second.insertNote(text) }
+            try second.save()
+        }
+        try await waitFor(["b", "c"])
+        try Connection(path: bench.url.path, mode: .readWrite).execute(
+            """
+            CREATE TRIGGER forgetting AFTER UPDATE OF Z_MAX ON Z_PRIMARYKEY WHEN NEW.Z_ENT = 16002
+            BEGIN DELETE FROM ACHANGE; DELETE FROM ATRANSACTION; END
+            """
+        )
+        try await second.perform {
+            try second.note("b")?.text = "B"
+            second.delete(try #require(try second.note("c")))
+            second.insertNote("d")
+            try second.save()
+        }
+        try await waitFor(["B", "d"])
+        try await bench.stack.close()
+    }
+
+    @Test("keep no more of the history than somebody has yet to see, however short each of them runs")
+    func history() async throws {
+        let folder = try TemporaryFolder()
+        let model = GroupModel.make()
+        for name in ["app", "other", "app", "other"] {
+            let stack = try await CoreDataStack.constructSQLiteStack(model: model, at: folder.store, persistentStoreOptions: options(name))
+            let worker = stack.newChildContext()
+            for number in 0..<3 {
+                try await worker.perform { try GroupModel.insert(number, into: worker) }
+                try await worker.saveToStore()
+            }
+            try await stack.close()
+        }
+        let connection = try Connection(path: folder.store.path, mode: .readOnly)
+        defer { connection.close() }
+        #expect(try connection.rows("SELECT min(Z_PK), max(Z_PK) FROM ATRANSACTION") == [[.integer(9), .integer(12)]])
+    }
+
     // * A process saves with a history, again and again. It is killed; another goes on with the file.
     // => Every save is there with its history, or neither: what the history says was deleted last is gone, all else is there, and the history
     //    since the kill before leads from the file as it was then to what it is now.

@@ -22,18 +22,36 @@ extension NSPersistentStoreCoordinator {
     }
 
     private func replace(_ old: any RowStore, with fresh: any RowStore) {
-        let change: [AnyHashable: Any] = [
-            NSRemovedPersistentStoresKey: [old], NSAddedPersistentStoresKey: [fresh], NSUUIDChangedPersistentStoresKey: [old, fresh],
-        ]
-        announce(.NSPersistentStoreCoordinatorStoresWillChange, change)
+        announce(.NSPersistentStoreCoordinatorStoresWillChange, Self.exchange(old, fresh))
+        take(fresh, for: old)
+        finishExchange(of: old, fresh)
+    }
+}
+
+/// One store object in the place of another.
+extension NSPersistentStoreCoordinator {
+    private static func exchange(_ old: any RowStore, _ fresh: any RowStore) -> [AnyHashable: Any] {
+        [NSRemovedPersistentStoresKey: [old], NSAddedPersistentStoresKey: [fresh], NSUUIDChangedPersistentStoresKey: [old, fresh]]
+    }
+
+    /// Nobody finds the coordinator without one of the two.
+    func take(_ fresh: any RowStore, for old: any RowStore) {
         fresh.owner = self
         stores.withLock { stores in
             stores.identify(fresh)
             for index in stores.all.indices where stores.all[index] === old { stores.all[index] = fresh }
         }
-        old.home?.store = nil
+    }
+
+    /// Ends the store whose place was taken; all that it has done for its coordinator, the other does.
+    func finishExchange(of old: any RowStore, _ fresh: any RowStore) {
+        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: old)
+        old.willRemove(from: self)
+        if let home = old.home, home !== fresh.home { home.store = nil }
         old.close()
         old.owner = nil
-        announce(.NSPersistentStoreCoordinatorStoresDidChange, change)
+        postRemoteChanges(of: fresh)
+        fresh.didAdd(to: self)
+        announce(.NSPersistentStoreCoordinatorStoresDidChange, Self.exchange(old, fresh))
     }
 }

@@ -37,7 +37,7 @@ extension NSPersistentStoreCoordinator {
                 moved = fresh
             }
             guard let moved else { throw CocoaError.coreData(.coreData, "Nothing was moved.") }
-            finish(old, moved)
+            finishExchange(of: old, moved)
             return moved
         }
     }
@@ -114,27 +114,5 @@ extension NSPersistentStoreCoordinator {
     private func own(_ store: NSPersistentStore) throws -> any RowStore {
         if let own = allStores.first(where: { $0 === store }) { return own }
         throw CocoaError.coreData(.coreData, "The store is not one of this coordinator's.")
-    }
-
-    /// Nobody finds the coordinator without one of the two.
-    private func take(_ fresh: any RowStore, for old: any RowStore) {
-        fresh.owner = self
-        stores.withLock { stores in
-            stores.identify(fresh)
-            for index in stores.all.indices where stores.all[index] === old { stores.all[index] = fresh }
-        }
-    }
-
-    private func finish(_ old: any RowStore, _ fresh: any RowStore) {
-        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: old)
-        old.willRemove(from: self)
-        if let home = old.home, home !== fresh.home { home.store = nil }
-        old.close()
-        old.owner = nil
-        fresh.didAdd(to: self)
-        let change: [AnyHashable: Any] = [
-            NSRemovedPersistentStoresKey: [old], NSAddedPersistentStoresKey: [fresh], NSUUIDChangedPersistentStoresKey: [old, fresh],
-        ]
-        announce(.NSPersistentStoreCoordinatorStoresDidChange, change)
     }
 }

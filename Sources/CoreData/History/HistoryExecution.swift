@@ -46,16 +46,16 @@ struct HistoryExecution {
             switch request.resultType {
             case .statusOnly: true
             case .count: transactions.count
-            case .objectIDs: objectIDs(transactions)
+            case .objectIDs: try objectIDs(transactions)
             case .transactionsOnly, .transactionsAndChanges: transactions
-            case .changesOnly: changes(transactions)
+            case .changesOnly: try changes(transactions)
             }
         return NSPersistentHistoryResult(result, request.resultType)
     }
 
-    private func objectIDs(_ transactions: [NSPersistentHistoryTransaction]) -> [NSManagedObjectID] {
+    private func objectIDs(_ transactions: [NSPersistentHistoryTransaction]) throws -> [NSManagedObjectID] {
         var known: Set<NSManagedObjectID> = []
-        return changes(transactions).map(\.changedObjectID).filter { known.insert($0).inserted }
+        return try changes(transactions).map(\.changedObjectID).filter { known.insert($0).inserted }
     }
 
     private func delete() throws -> NSPersistentHistoryResult {
@@ -85,14 +85,14 @@ struct HistoryExecution {
             query.start = start(in: store)
             return try reporting { try HistoryLog(store.history(query), store, coordinator).filtered(by: query) }
         }
-        return limited(logs.count == 1 ? transactions(logs[0]) : merged(logs))
+        return try limited(logs.count == 1 ? transactions(logs[0]) : merged(logs))
     }
 
     private func reporting<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as PredicateEvaluationError {
-            throw CocoaError.coreData(.coreData, "The predicate of a history request cannot be evaluated: \(error).")
+            throw CocoaError.coreData(.coreData, "A predicate or a sort descriptor of a history request cannot be evaluated: \(error).")
         }
     }
 
@@ -116,18 +116,25 @@ struct HistoryExecution {
         return all
     }
 
-    /// Of transactions; those of changes count when they are told one by one.
-    private func limited(_ transactions: [NSPersistentHistoryTransaction]) -> [NSPersistentHistoryTransaction] {
-        guard let fetch = request.fetchRequest, query.subject == .transactions || request.resultType != .changesOnly else {
-            return transactions
-        }
-        return Self.window(query.subject == .transactions ? transactions.sorted(using: fetch.sortDescriptors ?? []) : transactions, fetch)
+    /// Whether what a fetch's order and limit are about is told one by one: changes then, otherwise transactions.
+    private var listsChanges: Bool { query.subject == .changes && [.changesOnly, .objectIDs].contains(request.resultType) }
+
+    private func limited(_ transactions: [NSPersistentHistoryTransaction]) throws -> [NSPersistentHistoryTransaction] {
+        guard let fetch = request.fetchRequest, !listsChanges else { return transactions }
+        return Self.window(query.subject == .transactions ? try sorted(transactions, fetch) : transactions, fetch)
     }
 
-    private func changes(_ transactions: [NSPersistentHistoryTransaction]) -> [NSPersistentHistoryChange] {
+    private func changes(_ transactions: [NSPersistentHistoryTransaction]) throws -> [NSPersistentHistoryChange] {
         let changes = transactions.flatMap { $0.changes ?? [] }
-        guard let fetch = request.fetchRequest, query.subject == .changes, request.resultType == .changesOnly else { return changes }
-        return Self.window(changes.sorted(using: fetch.sortDescriptors ?? []), fetch)
+        guard let fetch = request.fetchRequest, listsChanges else { return changes }
+        return Self.window(try sorted(changes, fetch), fetch)
+    }
+
+    /// - Throws: `CocoaError` 134060 for a key that one of them has not.
+    private func sorted<Element>(_ all: [Element], _ fetch: NSFetchRequest<any NSFetchRequestResult>) throws -> [Element] {
+        let descriptors = fetch.sortDescriptors ?? []
+        try reporting { for descriptor in descriptors { for element in all { try descriptor.requireValue(in: element) } } }
+        return all.sorted(using: descriptors)
     }
 
     private static func window<Element>(_ all: [Element], _ fetch: NSFetchRequest<any NSFetchRequestResult>) -> [Element] {

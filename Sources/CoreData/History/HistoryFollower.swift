@@ -33,14 +33,17 @@ public final class HistoryFollower: Sendable {
         }
     }
 
-    /// Begins, or begins anew, behind all that there is: who has just read the objects has seen that.
+    /// Begins, or begins anew, behind all that there is: who has just read the objects has seen that. Contexts that have some already are
+    /// brought up to date by `readAnew()`, afterwards.
     ///
     /// - Throws: a `CocoaError`, also where a store cannot be written (134030).
-    public func beginNow() throws { for store in try stores { try store.noteFollower(name, at: store.latestTransaction()) } }
+    public func beginNow() throws {
+        for store in try stores { try store.noteFollower(name, at: store.latestTransaction(), mayGoBack: true) }
+    }
 
     /// What others have committed since; the first time everything that there is. It comes again until `didSee(_:)` says that it was seen.
     ///
-    /// - Throws: as `token`; 134301 where it was deleted in part: read the objects anew, and call `beginNow()`.
+    /// - Throws: as `token`; 134301 where it was deleted in part: call `beginNow()`, and then `readAnew()` of the contexts.
     public func news() throws -> News { try news(after: token) }
 
     /// What others have committed after a token, wherever the follower is.
@@ -68,12 +71,12 @@ public final class HistoryFollower: Sendable {
         return NSPersistentHistoryToken(numbers)
     }
 
-    /// Keeps in the stores how far the follower has come.
+    /// Keeps in the stores how far the follower has come. A token of a place that lies behind him changes nothing: `beginNow()` begins anew.
     ///
     /// - Throws: a `CocoaError`, also where a store cannot be written (134030).
     public func didSee(_ token: NSPersistentHistoryToken) throws {
         for store in try stores {
-            if let number = token.number(inStore: store.identifier) { try store.noteFollower(name, at: number) }
+            if let number = token.number(inStore: store.identifier) { try store.noteFollower(name, at: number, mayGoBack: false) }
         }
     }
 
@@ -89,15 +92,15 @@ public final class HistoryFollower: Sendable {
         return news.transactions.count
     }
 
-    /// Deletes what all followers of the stores have seen. Those who have not been seen for some time count no more, and are forgotten: their
-    /// next `news()` brings everything that there is.
+    /// Deletes what all followers of the stores have seen. Those who have not been seen for some time count no more: where something went that they
+    /// have not seen, their next `news()` throws 134301.
     ///
     /// - Parameter time: in seconds; 30 days unless given.
     /// - Throws: a `CocoaError`, also where a store cannot be written (134030).
     /// - Returns: the number of transactions that went.
     @discardableResult public func deleteSeenHistory(forgettingAfter time: TimeInterval = 30 * 24 * 3600) throws -> Int {
         let date = Date(timeIntervalSinceNow: -time)
-        return try stores.reduce(0) { try $0 + $1.deleteSeenHistory(forgettingFollowersSince: date) }
+        return try stores.reduce(0) { try $0 + $1.deleteHistory(seenByFollowersSince: date) }
     }
 }
 

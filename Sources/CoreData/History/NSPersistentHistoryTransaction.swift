@@ -21,7 +21,7 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
 
     /// When it was committed, by the clock of the process that did.
     open var timestamp: Date { Date(timeIntervalSinceReferenceDate: record.timestamp) }
-    /// Its changes, each object once; nil where just transactions were asked for.
+    /// Its changes; nil where just transactions were asked for. Of a save, each object is there once; of a batch request, as often as it has written it.
     open var changes: [NSPersistentHistoryChange]? {
         guard hasChanges else { return nil }
         return made.withLock { known in

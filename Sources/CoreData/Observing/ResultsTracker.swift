@@ -82,6 +82,13 @@ final class ResultsTracker: ContextWatcher, @unchecked Sendable {
         }
     }
 
+    /// What is in the list, what ought to be, and others.
+    private func all(_ list: ResultsList, _ context: NSManagedObjectContext, _ others: Set<NSManagedObject>) throws -> [NSManagedObject] {
+        let objects = try Array(Set(list.objects + context.fetch(request)).union(others))
+        if let sectionKeyPath { context.readTargets(on: sectionKeyPath, of: objects, list.query.entity) }
+        return objects
+    }
+
     /// The objects that the list has to look at; nil where there is none.
     private func candidates(_ event: ChangedObjects, _ list: ResultsList, _ context: NSManagedObjectContext) throws -> [NSManagedObject]? {
         var candidates: Set<NSManagedObject> = []
@@ -90,9 +97,10 @@ final class ResultsTracker: ContextWatcher, @unchecked Sendable {
         }
         if !list.query.relatedEntities.isEmpty {
             guard let owners = RelatedChanges(context: context, pending: event.all).owners(of: list.query.entity, reading: list.query.paths)
-            else { return try Array(Set(list.objects + context.fetch(request)).union(candidates)) }
+            else { return try all(list, context, candidates) }
             candidates.formUnion(owners)
         }
+        if event.isOfUnknown { return try all(list, context, candidates) }
         if candidates.isEmpty { return nil }
         // What changed since then is not in order either.
         if context.tracker.hasTouched { candidates.formUnion(context.tracker.touched.filter(list.query.concerns)) }

@@ -81,13 +81,12 @@ package protocol RowStore: NSPersistentStore {
     func latestTransaction() throws -> Int64
     /// How far a follower has come who was noted; nil for one who was not.
     func position(ofFollower name: String) throws -> Int64?
-    /// Keeps how far a follower has come.
-    func noteFollower(_ name: String, at number: Int64) throws
-    /// Forgets followers who were not noted since a date, and deletes what all others have seen; the number of transactions that went. Nothing
-    /// goes where there are none.
-    func deleteSeenHistory(forgettingFollowersSince date: Date) throws -> Int
-    /// Tells of commits into the store, whoever makes them, until it is closed: on a queue of its own, with the number of the latest transaction, or
-    /// without history with nil.
+    /// Keeps how far a follower has come; where he must not go back, that which is further.
+    func noteFollower(_ name: String, at number: Int64, mayGoBack: Bool) throws
+    /// Deletes what all followers have seen who were noted since a date; the number of transactions that went. Nothing goes where there are none.
+    func deleteHistory(seenByFollowersSince date: Date) throws -> Int
+    /// Tells of commits into the store, whoever makes them, until it is closed: on a queue of its own, with the number of the latest transaction; with
+    /// nil without history, and where the history that was told of is there no more.
     func watchCommits(_ tell: @escaping @Sendable (Int64?) -> Void) throws
 }
 
@@ -115,8 +114,8 @@ extension RowStore {
     package func deleteHistory(before bound: HistoryBound) throws -> Int { throw withoutHistory }
     package func latestTransaction() throws -> Int64 { throw withoutHistory }
     package func position(ofFollower name: String) throws -> Int64? { throw withoutHistory }
-    package func noteFollower(_ name: String, at number: Int64) throws { throw withoutHistory }
-    package func deleteSeenHistory(forgettingFollowersSince date: Date) throws -> Int { throw withoutHistory }
+    package func noteFollower(_ name: String, at number: Int64, mayGoBack: Bool) throws { throw withoutHistory }
+    package func deleteHistory(seenByFollowersSince date: Date) throws -> Int { throw withoutHistory }
     package func watchCommits(_ tell: @escaping @Sendable (Int64?) -> Void) throws {
         throw CocoaError.coreData(.persistentStoreUnsupportedRequestType, "A store of type \(type) does not tell of commits by others.")
     }

@@ -25,16 +25,15 @@ final class KeySortDescriptor: NSSortDescriptor {
     }
 
     private func value(in object: Any) -> Any? {
+        do { return try readValue(in: object) } catch { fatalError("NSSortDescriptor cannot sort by \"\(key ?? "")\": \(error)") }
+    }
+
+    fileprivate func readValue(in object: Any) throws -> Any? {
         switch sortKeyStorage {
-        case .object: return object
-        case .keyPath(let keyPath): return flattened(object[keyPath: keyPath])
-        case .key(let key):
-            do {
-                // NB: of a missing owner nothing is counted, as in SQL.
-                return try KeyPathReader(semantics: .sql).value(of: keys, in: object)
-            } catch {
-                fatalError("NSSortDescriptor cannot sort by \"\(key)\": \(error)")
-            }
+        case .object: object
+        case .keyPath(let keyPath): flattened(object[keyPath: keyPath])
+        // NB: of a missing owner nothing is counted, as in SQL.
+        case .key: try KeyPathReader(semantics: .sql).value(of: keys, in: object)
         }
     }
 
@@ -61,4 +60,11 @@ final class KeySortDescriptor: NSSortDescriptor {
     override var description: String {
         "(\(sortKeyStorage), \(ascending ? "ascending" : "descending"), \(selectorStorage?.name ?? "compare:"))"
     }
+}
+
+extension NSSortDescriptor {
+    /// Sees whether an object can be compared with others.
+    ///
+    /// - Throws: `PredicateEvaluationError` where it has no value for the key.
+    package func requireValue(in object: Any) throws { _ = try (self as? KeySortDescriptor)?.readValue(in: object) }
 }

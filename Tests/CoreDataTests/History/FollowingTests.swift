@@ -64,8 +64,34 @@ struct HistoryFollowerTests {
         #expect(try followers[0].deleteSeenHistory() == 1)
         #expect(try followers[1].news().transactions.map(\.transactionNumber) == [3])
         #expect(try followers[0].deleteSeenHistory(forgettingAfter: -1) == 0)
-        #expect(try followers[1].token == nil)
         #expect(try library.context.history().count == 2)
+    }
+
+    @Test("who was away for too long hears that something is missing", arguments: StoreKind.allCases)
+    func away(kind: StoreKind) throws {
+        let library = try trackedLibrary(kind)
+        let followers = ["a", "b"].map { HistoryFollower(name: $0, coordinator: library.coordinator) }
+        for follower in followers { try follower.beginNow() }
+        for label in ["1", "2", "3"] { try saveTag(label, library.context) }
+        try followers[0].didSee(try #require(try followers[0].news().token))
+        _ = try library.home.sql("UPDATE CD_FOLLOWER SET SEEN = 0 WHERE NAME = 'b'")
+        #expect(try followers[0].deleteSeenHistory() == 2)
+        cocoaError(134301) { try followers[1].news() }
+        try followers[1].beginNow()
+        try saveTag("4", library.context)
+        #expect(try followers[1].news().transactions.map(\.transactionNumber) == [4])
+    }
+
+    @Test("does not go back by an older token", arguments: StoreKind.allCases)
+    func back(kind: StoreKind) throws {
+        let library = try trackedLibrary(kind)
+        let follower = HistoryFollower(name: "a", coordinator: library.coordinator)
+        for label in ["1", "2", "3"] { try saveTag(label, library.context) }
+        let all = try library.context.history()
+        try follower.didSee(all[2].token)
+        try follower.didSee(all[0].token)
+        #expect(try follower.token == all[2].token)
+        #expect(try follower.news().transactions.isEmpty)
     }
 
     @Test("hears where what he has not seen was deleted, and begins anew", arguments: StoreKind.allCases)
@@ -107,6 +133,73 @@ struct HistoryFollowerTests {
         var iterator = HistoryFollower(name: "me", coordinator: library.coordinator).makeAsyncIterator()
         await #expect(throws: CocoaError.self) { try await iterator.next() }
         cocoaError(134091) { try HistoryFollower(name: "me", coordinator: Library(.memory).coordinator).beginNow() }
+    }
+}
+
+@Suite("A store with a history that was put back")
+struct PutBackTests {
+    private let options: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true]
+
+    private func save(_ count: Int, _ stack: Stack) throws {
+        let context = stack.newContext()
+        for _ in 0..<count {
+            Tag(context: context).label = "x"
+            try context.save()
+        }
+    }
+
+    private func replace(_ place: URL, with source: URL) throws {
+        try Stack().coordinator.replacePersistentStore(
+            at: place,
+            withPersistentStoreFrom: source,
+            ofType: StoreKind(of: place).type
+        )
+    }
+
+    // * A backup is made after three saves; three more follow, then the backup comes back, and others save.
+    // => Who had seen six of the store's transactions hears each time that they are not there; who had seen three gets what is new.
+    @Test("never takes a token of what is gone for a place in what came since", arguments: StoreKind.allCases)
+    func backup(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let (url, backup) = (home.url(), home.url("Backup.sqlite"))
+        let kept = kind == .memory ? try [Stack(backup), Stack(url, options: options)] : []
+        let first = try Stack(url, options: options)
+        try save(3, first)
+        try replace(backup, with: url)
+        let known = try #require(first.coordinator.currentPersistentHistoryToken(fromStores: nil))
+        try save(3, first)
+        let lost = try #require(first.coordinator.currentPersistentHistoryToken(fromStores: nil))
+        try first.close()
+        try replace(url, with: backup)
+        let stack = try Stack(url, options: options)
+        for count in 0..<6 {
+            cocoaError(134301) { try stack.newContext().history(after: lost) }
+            #expect(try stack.newContext().history(after: known).count == count)
+            try save(1, stack)
+        }
+        try stack.close()
+        withExtendedLifetime(kept) {}
+    }
+
+    @Test("begins a new history where the copy has gone on by itself", arguments: StoreKind.allCases)
+    func twoHistories(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let (url, copy) = (home.url(), home.url("Copy.sqlite"))
+        let kept = kind == .memory ? try [Stack(copy), Stack(url, options: options)] : []
+        let first = try Stack(url, options: options)
+        try save(1, first)
+        try replace(copy, with: url)
+        let second = try Stack(copy, options: options)
+        for stack in [first, second] { try save(2, stack) }
+        let all = try first.newContext().history()
+        for stack in [first, second] { try stack.close() }
+        try replace(url, with: copy)
+        let stack = try Stack(url, options: options)
+        for transaction in all { cocoaError(134301) { try stack.newContext().history(after: transaction.token) } }
+        try save(1, stack)
+        #expect(try stack.newContext().history().map(\.transactionNumber) == [5])
+        try stack.close()
+        withExtendedLifetime(kept) {}
     }
 }
 
@@ -165,5 +258,43 @@ struct HistoryInPlaceTests {
         #expect(try new.newContext().told() == [["insert Book/p1", "insert Tag/p1"], ["update Book/p1 title", "update Tag/p1"]])
         try new.close()
         #expect(try StoreInspector(url: folder.store).problems(with: model) == [])
+    }
+
+    // * Of a deleted tag two values are kept. In the new version one of its attributes has another name, others are kept as well, and one is not.
+    // => Each value that is still kept is that of its attribute.
+    @Test("keeps what is left of deleted objects under the names of its attributes")
+    func tombstones() throws {
+        let folder = try TemporaryFolder()
+        func model(_ names: [(name: String, former: String?)]) throws -> NSManagedObjectModel {
+            let model = LibraryModel.make()
+            let tag = try #require(model.entitiesByName["Tag"])
+            for (name, former) in names {
+                let attribute = LibraryModel.attribute(name, .stringAttributeType)
+                (attribute.preservesValueInHistoryOnDeletion, attribute.renamingIdentifier) = (true, former)
+                tag.properties.append(attribute)
+            }
+            return model
+        }
+        let old = try Stack(folder.store, model([("m", nil), ("q", nil)]), options: [NSPersistentHistoryTrackingKey: true])
+        let context = old.newContext()
+        let tag = Tag(context: context)
+        for name in ["m", "q"] { tag.setValue("its \(name)", forKey: name) }
+        try context.save()
+        context.delete(tag)
+        try context.save()
+        try old.close()
+        let options: [AnyHashable: Any] = [
+            NSPersistentHistoryTrackingKey: true, NSMigratePersistentStoresAutomaticallyOption: true,
+            NSInferMappingModelAutomaticallyOption: true,
+        ]
+        let versions: [([(name: String, former: String?)], [String: String])] = [
+            ([("a", nil), ("b", "q"), ("m", nil)], ["b": "its q", "m": "its m"]), ([("b", nil), ("n", nil)], ["b": "its q"]),
+        ]
+        for (names, kept) in versions {
+            let new = try Stack(folder.store, model(names), options: options)
+            let deletion = try #require(try new.newContext().history().last?.changes?.first)
+            #expect(deletion.tombstone as? [String: String] == kept)
+            try new.close()
+        }
     }
 }

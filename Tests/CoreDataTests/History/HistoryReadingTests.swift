@@ -118,6 +118,54 @@ struct HistoryReadingTests {
         #expect(try context.transactions(after).map(\.transactionNumber) == [5])
     }
 
+    @Test("finds the same transactions for each result type, by their changes too", arguments: StoreKind.allCases)
+    func byChanges(kind: StoreKind) throws {
+        let library = try filled(kind)
+        let fetch = try #require(NSPersistentHistoryTransaction.fetchRequest)
+        for (format, expected) in [("changes.@count > 1", [4]), ("ANY changes.changeType == 0", [1, 2, 3, 4])] as [(String, [Int64])] {
+            fetch.predicate = NSPredicate(format: format)
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch)
+            #expect(try library.context.transactions(request).map(\.transactionNumber) == expected)
+            let bare = try library.context.run(request, .transactionsOnly) as? [NSPersistentHistoryTransaction]
+            #expect(bare?.map(\.transactionNumber) == expected && bare?.allSatisfy { $0.changes == nil } == true)
+            #expect(try library.context.run(request, .count) as? Int == expected.count)
+        }
+    }
+
+    @Test("limits changes where they are told one by one, as changes or as IDs", arguments: StoreKind.allCases)
+    func limits(kind: StoreKind) throws {
+        let library = try filled(kind)
+        let fetch = try #require(NSPersistentHistoryChange.fetchRequest)
+        (fetch.fetchLimit, fetch.sortDescriptors) = (2, [NSSortDescriptor(key: "changeID", ascending: false)])
+        let request = NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch)
+        let changes = try #require(try library.context.run(request, .changesOnly) as? [NSPersistentHistoryChange])
+        #expect(changes.map(\.changeID) == [5, 4])
+        #expect(try library.context.run(request, .objectIDs) as? [NSManagedObjectID] == changes.map(\.changedObjectID))
+        #expect(try library.context.transactions(request).count == 2)
+    }
+
+    @Test("says so where its order is by a key that there is not", arguments: StoreKind.allCases)
+    func unknownOrder(kind: StoreKind) throws {
+        let library = try filled(kind)
+        for fetch in [NSPersistentHistoryChange.fetchRequest, NSPersistentHistoryTransaction.fetchRequest] {
+            let fetch = try #require(fetch)
+            fetch.sortDescriptors = [NSSortDescriptor(key: "nonsense", ascending: true)]
+            let error = cocoaError(134060) { try library.context.run(.fetchHistory(withFetch: fetch), .changesOnly) }
+            if fetch.entity === NSPersistentHistoryChange.entityDescription {
+                #expect(error?.localizedDescription.contains("nonsense") == true)
+            }
+        }
+    }
+
+    @Test("is what a fetch of history needs: a context says so that is given one")
+    func fetchedDirectly() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let library = try trackedLibrary(.memory)
+            _ = try library.context.fetch(try #require(NSPersistentHistoryTransaction.fetchRequest))
+        }
+        #expect(complaint(result).contains("fetchHistory(withFetch:)"))
+    }
+
     @Test("for a fetch of another entity says so")
     func otherEntity() throws {
         let library = try trackedLibrary(.memory)

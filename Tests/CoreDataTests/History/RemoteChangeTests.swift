@@ -57,6 +57,40 @@ struct RemoteChangeTests {
         }
     }
 
+    @Test("goes on telling once its store was emptied, or moved", arguments: StoreKind.allCases)
+    func exchanged(kind: StoreKind) async throws {
+        let library = try Library(kind, options: Self.options)
+        _ = try library.savedBook()
+        let emptied = try library.coordinator.emptyPersistentStore(library.store, options: Self.options)
+        library.context.reset()
+        var changes = changes(of: library.coordinator)
+        _ = try library.savedBook()
+        #expect(try await number(&changes, emptied) == 1)
+        let place = library.home.url("Moved.sqlite")
+        let moved = try library.coordinator.migratePersistentStore(emptied, to: place, options: Self.options, withType: kind.type)
+        _ = try library.savedBook()
+        #expect(try await number(&changes, moved) == 2)
+    }
+
+    @Test("tells without a place in its history that another store is there", arguments: StoreKind.allCases)
+    func replaced(kind: StoreKind) async throws {
+        let library = try Library(kind, options: Self.options)
+        let other = try library.separateCoordinator(options: Self.options)
+        var changes = changes(of: library.coordinator)
+        for last: Int64 in 1...3 {
+            _ = try library.savedBook()
+            #expect(try await number(&changes, library.store) == last)
+        }
+        try other.emptyPersistentStore(other.persistentStores[0], options: Self.options)
+        let context = Library.context(on: other)
+        for _ in 0..<5 {
+            Tag(context: context).label = "x"
+            try context.save()
+        }
+        #expect(try await number(&changes, library.store) == nil)
+        cocoaError(134070) { try library.context.history() }
+    }
+
     @Test("without a history tells that something was committed", arguments: StoreKind.allCases)
     func withoutHistory(kind: StoreKind) async throws {
         let library = try Library(kind, options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true as NSNumber])

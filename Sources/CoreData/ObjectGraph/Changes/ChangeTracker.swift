@@ -24,6 +24,8 @@ final class ChangeTracker {
     @exclusivity(unchecked) private var refreshed: ContiguousArray<NSManagedObject> = []
     /// Objects that others inserted and that were merged in the current event.
     @exclusivity(unchecked) private var arrived: ContiguousArray<NSManagedObject> = []
+    /// Whether others have changed in the current event what the context has not read, and nobody can tell what.
+    @exclusivity(unchecked) private var hasUnknown = false
     /// Told of the first change of an event: for a main-queue context, whose events may end with the turn.
     @exclusivity(unchecked) var turn: MainTurn?
     /// The rows of the first objects in the list, as a child has handed them over: a save passes them on where nothing has changed since.
@@ -47,7 +49,7 @@ final class ChangeTracker {
     @inline(__always) var hasTouched: Bool { eventStart < objects.count || !retouched.isEmpty }
 
     /// Whether there is something to announce.
-    var hasNews: Bool { hasTouched || !refreshed.isEmpty || !arrived.isEmpty }
+    var hasNews: Bool { hasTouched || !refreshed.isEmpty || !arrived.isEmpty || hasUnknown }
 
     /// Objects that changed since pending changes were last processed.
     var touched: ContiguousArray<NSManagedObject> {
@@ -161,6 +163,12 @@ final class ChangeTracker {
         arrived.append(object)
     }
 
+    /// Others may have changed anything: whoever follows is to look himself at the end of the event.
+    func noteUnknown() {
+        if !hasNews { beginEvent() }
+        hasUnknown = true
+    }
+
     /// The object takes part in the next save's search for conflicts.
     func noteLock(of object: NSManagedObject) {
         object.state.insert(.locked)
@@ -197,7 +205,8 @@ final class ChangeTracker {
         touched.forEachBorrowed { $0.state.subtract(.ofEvent) }
         event.inserted.formUnion(arrived)
         event.refreshed = Set(refreshed)
-        (retouched, arrived) = ([], [])
+        event.isOfUnknown = hasUnknown
+        (retouched, arrived, hasUnknown) = ([], [], false)
         endRefreshes()
         dropUnchanged()
         eventStart = objects.count
@@ -222,6 +231,7 @@ final class ChangeTracker {
         objects.forEachBorrowed { $0.state.remove(.listed) }
         touched.forEachBorrowed { $0.state.subtract(.ofEvent) }
         (objects, retouched, unpropagated, arrived, deletedInsertions) = ([], [], [], [], [])
+        hasUnknown = false
         endRefreshes()
         eventStart = 0
         propagationFailure = nil

@@ -6,6 +6,8 @@ struct ChangedObjects {
     var updated: Set<NSManagedObject> = []
     var deleted: Set<NSManagedObject> = []
     var refreshed: Set<NSManagedObject> = []
+    /// Whether objects may have changed of which the context knows nothing: only a fetch can say.
+    var isOfUnknown = false
 
     /// What happened to an object in the event that ends.
     private enum Kind {

@@ -26,10 +26,10 @@ extension NSManagedObjectContext {
     }
 
     private func announce(_ event: ChangedObjects) {
-        guard !event.isEmpty else { return }
+        guard !event.isEmpty || event.isOfUnknown else { return }
         tracker.announced.append(event)
         defer { tracker.announced.removeLast() }
-        post(.NSManagedObjectContextObjectsDidChange, event.userInfo)
+        if !event.isEmpty { post(.NSManagedObjectContextObjectsDidChange, event.userInfo) }
         watchers.tell(event)
     }
 

@@ -53,7 +53,17 @@ extension NSManagedObjectContext {
     }
 
     func entity<Result>(of request: NSFetchRequest<Result>, _ type: Result.Type) throws -> NSEntityDescription {
-        if let entity = request.entity { return ownEntity(entity) }
+        if let entity = request.entity {
+            guard entity.model != nil else {
+                misuse(
+                    """
+                    The entity \(entity.name ?? "") of a fetch request is in no model, or in one that is gone: keep the model as long as its entities. A fetch of \
+                    NSPersistentHistoryTransaction or NSPersistentHistoryChange is for NSPersistentHistoryChangeRequest.fetchHistory(withFetch:).
+                    """
+                )
+            }
+            return ownEntity(entity)
+        }
         if let name = request.entityName {
             guard let entity = parentSource.managedObjectModel.entitiesByName[name] else {
                 misuse("The model of the context's coordinator has no entity named \(name), which a fetch request names.")

@@ -17,7 +17,7 @@ package struct HistoryQuery {
     package var start = Start.beginning
     package var predicate: PredicateTree?
     package var subject = Subject.transactions
-    /// Whether changes are wanted, and not just their transactions.
+    /// Whether changes are wanted, and not just their transactions. They come all the same where they are needed to evaluate a remainder.
     package var wantsChanges = true
 
     package init() {}

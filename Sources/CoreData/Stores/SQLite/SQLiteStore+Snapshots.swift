@@ -44,6 +44,7 @@ extension SQLiteStore {
                 _ = try StoreMetadata.uuid(in: connection)
             }
             try requireNoStrangers(connection)
+            try requireFile()
         } catch {
             Self.endTransaction(connection)
             pool.putBack(connection)

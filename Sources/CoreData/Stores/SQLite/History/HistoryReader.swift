@@ -34,7 +34,8 @@ struct HistoryReader {
         let conditions = isAboutChanges ? [] : predicate.conditions
         let parameters = [parameter] + (isAboutChanges ? [] : predicate.parameters)
         try readTransactions(([start] + conditions).joined(separator: " AND "), parameters)
-        guard query.wantsChanges || isAboutChanges else { return records }
+        // What SQL cannot say may be about changes.
+        guard query.wantsChanges || isAboutChanges || records.remainder != nil else { return records }
         try readChanges(([start] + predicate.conditions).joined(separator: " AND "), [parameter] + predicate.parameters)
         if isAboutChanges { records.transactions.removeAll { $0.changes.isEmpty } }
         return records

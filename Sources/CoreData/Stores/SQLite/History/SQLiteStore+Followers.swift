@@ -21,23 +21,26 @@ extension SQLiteStore {
         }
     }
 
-    func noteFollower(_ name: String, at number: Int64) throws {
+    func noteFollower(_ name: String, at number: Int64, mayGoBack: Bool) throws {
         try changingHistory("note a follower of the history") { connection in
             if try !Self.isThere(connection) {
                 try connection.execute("CREATE TABLE \(Self.table) (NAME TEXT PRIMARY KEY, TRANSACTIONID INTEGER, SEEN FLOAT)")
             }
+            let known = "SELECT TRANSACTIONID FROM \(Self.table) WHERE NAME = ?1"
+            let place = mayGoBack ? "?2" : "max(?2, ifnull((\(known)), 0))"
             try connection.run(
-                "INSERT OR REPLACE INTO \(Self.table)(NAME, TRANSACTIONID, SEEN) VALUES(?, ?, ?)",
+                "INSERT OR REPLACE INTO \(Self.table)(NAME, TRANSACTIONID, SEEN) VALUES(?1, \(place), ?3)",
                 [.text(name), .integer(number), .real(Date().timeIntervalSinceReferenceDate)]
             )
         }
     }
 
-    func deleteSeenHistory(forgettingFollowersSince date: Date) throws -> Int {
+    /// NB: the place of one who does not count stays: what was deleted behind it, he is to hear of when he comes back.
+    func deleteHistory(seenByFollowersSince date: Date) throws -> Int {
         try changingHistory("delete a part of the history") { connection in
             guard try Self.isThere(connection) else { return 0 }
-            try connection.run("DELETE FROM \(Self.table) WHERE SEEN < ?", [.real(date.timeIntervalSinceReferenceDate)])
-            let rows = try connection.rows("SELECT min(TRANSACTIONID) FROM \(Self.table)")
+            let since = SQLiteValue.real(date.timeIntervalSinceReferenceDate)
+            let rows = try connection.rows("SELECT min(TRANSACTIONID) FROM \(Self.table) WHERE SEEN >= ?", [since])
             guard case .integer(let seen)? = rows.first?.first else { return 0 }
             // The last that everybody has seen stays, so that their places are known.
             let last = try HistoryCounter.transaction.last(connection)

@@ -172,20 +172,6 @@ extension MigrationScript {
         return file.triggers.filter { rebuilt.contains($0.table) && !$0.name.hasPrefix("Z_DA_") }
     }
 
-    /// Changes of objects whose entities are gone can be told to nobody. Where an entity has other properties now, bits would mean others.
-    private mutating func numberHistory() {
-        guard file.hasHistory else { return }
-        let gone = transition.goneNumbers
-        if !gone.isEmpty { run("DELETE FROM ACHANGE WHERE ZENTITY IN (\(Self.list(gone)))") }
-        let reshaped = transition.numbers.filter {
-            HistoryBits.differ(transition.old.entity(numbered: $0.old), transition.new.entity(numbered: $0.new))
-        }
-        if !reshaped.isEmpty { run("UPDATE ACHANGE SET ZCOLUMNS = NULL WHERE ZENTITY IN (\(Self.list(reshaped.map(\.old))))") }
-        let changed = transition.numbers.filter { $0.old != $0.new }
-        guard !changed.isEmpty else { return }
-        run("UPDATE ACHANGE SET ZENTITY = \(Self.renumbered("ZENTITY", changed)) WHERE ZENTITY IN (\(Self.list(changed.map(\.old))))")
-    }
-
     /// NB: numbers from 16001 on are the history's.
     private mutating func numberEntities() {
         run("DELETE FROM Z_PRIMARYKEY WHERE Z_ENT <= 16000")

@@ -33,7 +33,7 @@ struct DatabaseReplacement {
         }
         do {
             try prepare(writer, for: reader)
-            try destination.lock().write { try reader.copyDatabase(to: writer) }
+            try destination.lock().write { try copy(reader, to: writer) }
         } catch {
             writer.close()
             if isNew { for suffix in ["", "-journal", "-wal", "-shm"] { unlink(destination.url.path + suffix) } }
@@ -41,6 +41,13 @@ struct DatabaseReplacement {
         }
         // The data of objects that are gone.
         if let target = destination.supportFolder { try ExternalFiles(target).remove(except: source.supportFolder) }
+    }
+
+    /// NB: what cannot be read, the copy heals, or fails at itself. The numbers are a transaction of their own, in the same turn.
+    private func copy(_ reader: Connection, to writer: Connection) throws {
+        let succession = try? HistorySuccession(of: writer, by: reader)
+        try reader.copyDatabase(to: writer)
+        try succession?.apply(to: writer)
     }
 
     /// NB: a write-ahead log keeps the size of pages. Without one they may be of any.

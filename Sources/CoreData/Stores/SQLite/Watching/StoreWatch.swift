@@ -14,6 +14,8 @@ final class StoreWatch: Sendable {
         var dataVersion: SQLiteValue?
         /// The number that was told last.
         var number: Int64 = 0
+        /// The identifier that the database had last.
+        var uuid: String?
         var events: FileEvents?
         var isWaking = false
         /// How often it is asked yet without an event.
@@ -24,13 +26,16 @@ final class StoreWatch: Sendable {
     private let lock: StoreLock
     private let locksReaders: Bool
     private let hasHistory: Bool
+    /// The identifier of the store that is watched.
+    private let uuid: String
     private let tell: @Sendable (Int64?) -> Void
 
-    /// - Parameter tell: is called on a queue of the watch's own, with the number of the latest transaction; without history, with nil.
+    /// - Parameter tell: is called on a queue of the watch's own, with the number of the latest transaction; with nil without history, and where what
+    ///   was told before is true no more, as another store is there, or an older state of this one.
     init(_ store: SQLiteStore, _ tell: @escaping @Sendable (Int64?) -> Void) throws {
         (lock, locksReaders) = (store.lock, store.pool.locksReaders)
-        (hasHistory, self.tell) = (store.history != nil, tell)
-        state = Lock(State(connection: try store.pool.freshConnection()))
+        (hasHistory, uuid, self.tell) = (store.history != nil, store.uuid, tell)
+        state = Lock(State(connection: try store.pool.freshConnection(), uuid: uuid))
         _ = try news()
         if case .file = lock.identity, let url = store.url {
             let events = FileEvents(url, on: queue) { [weak self] in self?.meetEvent() }
@@ -114,7 +119,7 @@ final class StoreWatch: Sendable {
         do {
             if let news = try news() {
                 state.withLock { $0.repeats = 0 }
-                tell(hasHistory ? news : nil)
+                tell(news.number)
             }
         } catch {
             // The next commit, or event, asks again.
@@ -122,21 +127,38 @@ final class StoreWatch: Sendable {
         }
     }
 
-    /// The number of the latest transaction, where something was committed since the last call that tells so; nil otherwise.
-    private func news() throws -> Int64? { try locksReaders ? lock.read(readNews) : readNews() }
+    /// Something was committed.
+    private struct News {
+        /// The number of the latest transaction; nil where there is none to be told.
+        let number: Int64?
+    }
 
-    private func readNews() throws -> Int64? {
+    /// What was committed since the last call that tells so.
+    private func news() throws -> News? { try locksReaders ? lock.read(readNews) : readNews() }
+
+    private func readNews() throws -> News? {
         try state.withLock { state in
             guard let connection = state.connection else { return nil }
             return try connection.unobserved {
                 let version = try connection.rows("PRAGMA data_version").first?.first
                 guard version != state.dataVersion else { return nil }
-                let number = try hasHistory ? HistoryCounter.transaction.last(connection) : state.number + 1
+                let (identifier, number) = try look(connection, state.number)
                 state.dataVersion = version
-                guard number > state.number else { return nil }
-                state.number = number
-                return number
+                defer { (state.uuid, state.number) = (identifier, number) }
+                // Of another store, nothing is told but that it is there.
+                if identifier != uuid { return identifier == state.uuid ? nil : News(number: nil) }
+                if identifier != state.uuid || number < state.number { return News(number: nil) }
+                return number == state.number ? nil : News(number: hasHistory ? number : nil)
             }
+        }
+    }
+
+    /// Whose database it is by now, and the number of its latest transaction: both of one moment.
+    private func look(_ connection: Connection, _ known: Int64) throws -> (uuid: String?, number: Int64) {
+        try connection.transaction(.deferred) {
+            let identifier = try StoreMetadata.uuid(in: connection)
+            guard identifier == uuid else { return (identifier, known) }
+            return (identifier, try hasHistory ? HistoryCounter.transaction.last(connection) : known + 1)
         }
     }
 }
