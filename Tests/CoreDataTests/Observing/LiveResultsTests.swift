@@ -62,6 +62,28 @@ struct LiveResultsTests {
         #expect(LongestRise(of: []).indices == [] && LongestRise(of: [3, 1, 2, 0, 4]).indices == [1, 2, 4])
     }
 
+    // * Two tasks wait with copies of one iterator.
+    // => Each change wakes one of them: none waits for ever.
+    @Test("wake every task that waits with a copy of the iterator")
+    func copies() async throws {
+        let context = context
+        var reader = context.results(of: request).makeAsyncIterator()
+        _ = try await reader.next()
+        let copy = reader
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    var reader = copy
+                    return try await reader.next()?.ids.count ?? -1
+                }
+            }
+            try await insert("a")
+            #expect(try await group.next() == 1)
+            try await insert("b")
+            #expect(try await group.next() == 2)
+        }
+    }
+
     @Test("say nothing of what took itself back")
     func nothingNew() async throws {
         var reader = context.results(of: request).makeAsyncIterator()
