@@ -21,6 +21,8 @@ extension Bench {
         case .batchDelete: try batchChange(side, deletes: true)
         case .batchUpsert: try upsert(side, asBatch: true)
         case .growthBatchInsert: try growth { try batchInsert(side, count: $0) }
+        case .insertWithHistory: try insertWithHistory(side)
+        case .historyFetch: try historyFetch(side)
         case .faultByID: try faultByID(side)
         case .memoryPerObject: try memoryPerObject(side)
         case .growthInsert: try growth { try insert(side, count: $0) }

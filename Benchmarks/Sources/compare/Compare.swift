@@ -26,7 +26,6 @@ struct Compare: ParsableCommand {
     }
 
     func run() throws {
-        baseline_use_one_heap_arena()
         let workload = Workload(count: quick ? 20_000 : 500_000)
         let bench = try Bench(workload: workload)
         let measured = Result { try reports(of: bench) }

@@ -15,6 +15,8 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     case batchDelete = "batch-delete"
     case batchUpsert = "batch-upsert"
     case growthBatchInsert = "growth-batch-insert"
+    case insertWithHistory = "insert-with-history"
+    case historyFetch = "history-fetch"
     case faultByID = "fault-by-id"
     case importWordNet = "import-wordnet"
     case memoryPerObject = "memory-per-object"
@@ -59,7 +61,8 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
             .none
         case .fetchDictionary, .subqueryCount: .timesRaw(1.3)
         case .fetchSortedLimit, .migrateAddAttribute: .timesRaw(1.2)
-        case .fetchContainsFolded, .fetchJoin: .timesRaw(1.5)
+        case .fetchContainsFolded, .fetchJoin, .historyFetch: .timesRaw(1.5)
+        case .insertWithHistory: .timesDirect(1.25)
         case .prefetch, .migrateRebuild: .timesRaw(2.0)
         case .findOrCreate: .timesRaw(2.5)
         case .pendingFetch: .timesDirect(1.5)
@@ -89,7 +92,7 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     /// Our own work that stands in the place of the C loop's: without layers, without main, by other means, on a list that is short.
     var direct: Operation? {
         switch self {
-        case .threeLayers, .threeLayersHooks: .insert
+        case .threeLayers, .threeLayersHooks, .insertWithHistory: .insert
         case .batchImportWithMain: .batchImportAlone
         case .orderedAppend: .orderedAppendTyped
         case .orderedSaveOne: .orderedSaveOneShort
@@ -119,7 +122,7 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
         case .upsertSave, .growthInsert, .growthFetch, .growthBatchInsert, .importWordNet, .fetchDictionary, .fetchSortedLimit,
             .fetchContainsFolded,
             .fetchJoin,
-            .subqueryCount, .prefetch, .findOrCreate, .migrateAddAttribute, .migrateRebuild:
+            .subqueryCount, .prefetch, .findOrCreate, .historyFetch, .migrateAddAttribute, .migrateRebuild:
             !(side is GRDBSide)
         case .batchInsert, .batchInsertDictionaries, .batchUpdate, .batchDelete, .batchUpsert: !(side is GRDBSide)
         case .insert, .fetch, .fetchRead3, .fetchIndexed, .count, .update, .delete, .faultByID: true

@@ -69,10 +69,11 @@ extension Bench {
     func withContext<R>(
         _ url: URL,
         _ model: NSManagedObjectModel,
+        _ options: [AnyHashable: Any]? = nil,
         _ body: (NSManagedObjectContext) throws -> R
     ) throws -> (Double, R) {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+        let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         let measured = try context.performAndWait { try cpuSeconds { try body(context) } }

@@ -97,7 +97,12 @@ extension StoreReader {
     }
 
     func relatedRows(_ relationship: NSRelationshipDescription, owners: [RowReference]) throws -> [RelatedRow] {
-        try Dictionary(grouping: owners.lazy.filter { $0.key > 0 }, by: \.store).sorted { $0.key < $1.key }.flatMap { number, owners in
+        if let first = owners.first, owners.allSatisfy({ $0.key > 0 && $0.store == first.store }) {
+            return try storeToRead(numbered: first.store)?.relatedRows(relationship, owners: owners) ?? []
+        }
+        return try Dictionary(grouping: owners.lazy.filter { $0.key > 0 }, by: \.store).sorted { $0.key < $1.key }.flatMap {
+            number,
+            owners in
             try storeToRead(numbered: number)?.relatedRows(relationship, owners: owners) ?? []
         }
     }

@@ -6,21 +6,23 @@ import Foundation
 final class ResultsList {
     let query: ResultsQuery
     private(set) var members = MemberBlocks()
-    private(set) var sections: [ResultsSection] = []
-    /// The index of each section's first member.
-    private var starts: [Int] = []
-    private var sectionIndexes: [String: Int] = [:]
+    private var table: SectionTable
     /// All members as an array, for whoever asks; until the next change.
     private var flat: [NSManagedObject]?
 
     /// - Throws: `CocoaError` 134060 where objects of one section do not stand together.
     init(_ query: ResultsQuery, _ objects: [NSManagedObject]) throws {
         self.query = query
-        sections = try query.sections(of: objects)
+        table = SectionTable(try query.sections(of: objects))
         for object in objects { members.append(object) }
         flat = objects
-        renumberSections()
     }
+
+    var sections: [ResultsSection] { table.sections }
+    /// The names of the sections; not copied until sections come or go.
+    var sectionNames: [String] { table.names }
+    /// How many times sections have come or gone.
+    var sectionChangeCount: Int { table.changeCount }
 
     var objects: [NSManagedObject] {
         if let flat { return flat }
@@ -33,48 +35,43 @@ final class ResultsList {
 
     func objects(inSection section: Int) -> [NSManagedObject] { range(ofSection: section).map(members.member(at:)) }
 
-    func range(ofSection section: Int) -> Range<Int> { starts[section]..<starts[section] + sections[section].count }
+    func range(ofSection section: Int) -> Range<Int> { table.range(section) }
 
-    func section(named name: String) -> Int? { sectionIndexes[name] }
+    func section(named name: String) -> Int? { table.index(named: name) }
 
     /// The section that a member is in.
-    func section(at index: Int) -> Int {
-        var (low, high) = (0, starts.count)
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if starts[middle] <= index { low = middle } else { high = middle }
-        }
-        return low
-    }
+    func section(at index: Int) -> Int { table.index(ofMember: index) }
 
     func path(at index: Int) -> IndexPath {
         let section = section(at: index)
-        return IndexPath(item: index - starts[section], section: section)
+        return IndexPath(item: index - table.start(section), section: section)
     }
 
     /// The index of a place; nil where there is none.
     func index(of path: IndexPath) -> Int? {
-        guard path.count == 2, sections.indices.contains(path.section), path.item >= 0, path.item < sections[path.section].count else {
+        guard path.count == 2, table.names.indices.contains(path.section), path.item >= 0, path.item < table.count(path.section) else {
             return nil
         }
-        return starts[path.section] + path.item
+        return table.start(path.section) + path.item
     }
 
     /// Takes members out, and drops sections that are empty then.
     ///
-    /// - Returns: the names of those.
-    func remove(_ objects: [(object: NSManagedObject, index: Int)]) -> Set<String> {
-        if objects.isEmpty { return [] }
+    /// - Returns: the names of those, and how many members they had.
+    func remove(_ objects: [(object: NSManagedObject, index: Int)]) -> [String: Int] {
+        if objects.isEmpty { return [:] }
         flat = nil
-        var emptied: Set<String> = []
+        var counts: [Int: Int] = [:]
         for (object, index) in objects {
-            let section = section(at: index)
-            sections[section].count -= 1
-            if sections[section].count == 0 { emptied.insert(sections[section].name) }
+            counts[section(at: index), default: 0] += 1
             members.remove(object)
         }
-        if query.sectionKeyPath != nil, !emptied.isEmpty { sections.removeAll { $0.count == 0 } }
-        renumberSections()
+        var emptied: [String: Int] = [:]
+        for (section, count) in counts {
+            table.add(-count, to: section)
+            if table.count(section) == 0 { emptied[table.names[section]] = count }
+        }
+        if query.sectionKeyPath != nil, !emptied.isEmpty { table.removeEmpty() }
         return emptied
     }
 
@@ -85,14 +82,14 @@ final class ResultsList {
         let section = section(named: name) ?? addSection(name, for: probe)
         let index = firstIndex(in: range(ofSection: section)) { query.order.compare(probe, members.member(at: $0)) == .orderedAscending }
         if index == members.count { members.append(object) } else { members.insert(object, at: index) }
-        sections[section].count += 1
-        for next in starts.indices.dropFirst(section + 1) { starts[next] += 1 }
+        table.add(1, to: section)
     }
 
     private func addSection(_ name: String, for probe: ResultsOrder.Probe) -> Int {
-        let index = firstIndex(in: sections.indices) { query.order.compare(probe, members.member(at: starts[$0])) == .orderedAscending }
-        sections.insert(ResultsSection(name: name, count: 0), at: index)
-        renumberSections()
+        let index = firstIndex(in: table.names.indices) {
+            query.order.compare(probe, members.member(at: table.start($0))) == .orderedAscending
+        }
+        table.insert(name, at: index)
         return index
     }
 
@@ -103,15 +100,5 @@ final class ResultsList {
             if isBehind(middle) { high = middle } else { low = middle + 1 }
         }
         return low
-    }
-
-    private func renumberSections() {
-        (starts, sectionIndexes) = ([], [:])
-        var start = 0
-        for (index, section) in sections.enumerated() {
-            starts.append(start)
-            sectionIndexes[section.name] = index
-            start += section.count
-        }
     }
 }

@@ -8,6 +8,10 @@ struct ResultsQuery {
     let entities: Range<Int>
     let order: ResultsOrder
     let sectionKeyPath: String?
+    /// Whether the sections are read across relationships.
+    let followsSections: Bool
+    /// Where the name of the section is, where it is a stored attribute of the entity.
+    private let sectionSlot: Int?
     private let stores: Set<Int32>?
     private let predicate: PredicateTree?
     /// What predicate, order and sections read.
@@ -21,6 +25,12 @@ struct ResultsQuery {
         entities = request.includesSubentities ? entity.subtree : entity.index..<entity.index + 1
         order = ResultsOrder(descriptors, entity)
         self.sectionKeyPath = sectionKeyPath
+        followsSections = sectionKeyPath?.contains(".") ?? false
+        if let sectionKeyPath, case .attribute(let slot, _)? = entity.shape.properties[sectionKeyPath] {
+            sectionSlot = slot
+        } else {
+            sectionSlot = nil
+        }
         stores = request.affectedStores.map { Set($0.map(\.number)) }
         predicate = request.predicate?.tree
         paths = ReadPaths(predicate, descriptors + (sectionKeyPath.map { [NSSortDescriptor(key: $0, ascending: true)] } ?? []))
@@ -40,8 +50,8 @@ struct ResultsQuery {
 
     func sectionName(of object: NSManagedObject) -> String {
         guard let sectionKeyPath else { return "" }
-        if case .attribute(let slot, _)? = entity.shape.properties[sectionKeyPath] {
-            switch object.storedValue(in: slot) {
+        if let sectionSlot {
+            switch object.storedValue(in: sectionSlot) {
             case .null: return ""
             case .string(let text): return text
             case .integer(let number): return "\(number)"

@@ -105,8 +105,8 @@ final class ResultsTracker: ContextWatcher, @unchecked Sendable {
         // What changed since then is not in order either.
         if context.tracker.hasTouched { candidates.formUnion(context.tracker.touched.filter(list.query.concerns)) }
         let objects = Array(candidates)
-        try context.readRows(of: objects)
-        if let sectionKeyPath { context.readTargets(on: sectionKeyPath, of: objects, list.query.entity) }
+        if objects.contains(where: { $0.state.contains(.rowless) }) { try context.readRows(of: objects) }
+        if let sectionKeyPath, list.query.followsSections { context.readTargets(on: sectionKeyPath, of: objects, list.query.entity) }
         return objects
     }
 }

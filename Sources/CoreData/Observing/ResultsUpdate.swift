@@ -57,7 +57,7 @@ struct ResultsUpdate {
 
     private func fits(_ member: Member, after last: Member?, before end: Int) -> Bool {
         let section = list.section(at: member.index)
-        guard list.query.sectionName(of: member.object) == list.sections[section].name else { return false }
+        guard list.query.sectionName(of: member.object) == list.sectionNames[section] else { return false }
         // Also those of other sections: a section goes where its members go.
         let probe = list.query.order.probe(member.object)
         if let last, list.query.order.compare(probe, last.object) == .orderedAscending { return false }
@@ -66,7 +66,7 @@ struct ResultsUpdate {
 
     /// Changes the list.
     func apply() -> ResultsChange {
-        let before = list.sections
+        let (before, changeCount) = (list.sectionNames, list.sectionChangeCount)
         var change = ResultsChange()
         change.deletions = leaving.map { ($0.object, list.path(at: $0.index)) }
         let (movedFrom, stayedAt) = (moving.map { list.path(at: $0.index) }, staying.map { list.path(at: $0.index) })
@@ -74,7 +74,7 @@ struct ResultsUpdate {
         let emptied = list.remove(leaving + moving)
         // By what never changes where the order leaves it open, so that it does not depend on hashes.
         for object in (moving.map(\.object) + entering).sorted(by: inOrder) { list.insert(object) }
-        if !leftAlone { change.compareSections(before, list.sections, emptied) }
+        if list.sectionChangeCount != changeCount { change.compareSections(before, list.sections, emptied) }
         change.moves = zip(moving, movedFrom).map { ($0.object, $1, path(of: $0.object)) }
         change.updates = zip(staying, stayedAt).map { ($0.object, $1, leftAlone ? $1 : path(of: $0.object)) }
         change.insertions = entering.map { ($0, path(of: $0)) }
@@ -103,13 +103,15 @@ struct ResultsChange {
     var insertedSections: [(section: ResultsSection, index: Int)] = []
 
     /// A section that was emptied, came back, and has passed others meanwhile, went and came.
-    fileprivate mutating func compareSections(_ before: [ResultsSection], _ after: [ResultsSection], _ emptied: Set<String>) {
-        if before.elementsEqual(after, by: { $0.name == $1.name }) { return }
-        let old = Dictionary(uniqueKeysWithValues: before.enumerated().map { ($1.name, $0) })
+    ///
+    /// - Parameter emptied: how many members those had that were emptied.
+    fileprivate mutating func compareSections(_ before: [String], _ after: [ResultsSection], _ emptied: [String: Int]) {
+        if before.elementsEqual(after, by: { $0 == $1.name }) { return }
+        let old = Dictionary(uniqueKeysWithValues: before.enumerated().map { ($1, $0) })
         // The others have kept their order: those that came back have to fit between them.
         var bound = before.count
         let bounds = after.reversed().map { section in
-            defer { if let index = old[section.name], !emptied.contains(section.name) { bound = index } }
+            defer { if let index = old[section.name], emptied[section.name] == nil { bound = index } }
             return bound
         }
         var (kept, last): (Set<String>, Int) = ([], -1)
@@ -118,7 +120,10 @@ struct ResultsChange {
             kept.insert(section.name)
             last = index
         }
-        deletedSections = before.enumerated().filter { !kept.contains($0.element.name) }.map { ($0.element, $0.offset) }
+        // Those that are left were emptied.
+        deletedSections = before.enumerated().filter { !kept.contains($0.element) }.map {
+            (ResultsSection(name: $0.element, count: emptied[$0.element] ?? 0), $0.offset)
+        }
         insertedSections = after.enumerated().filter { !kept.contains($0.element.name) }.map { ($0.element, $0.offset) }
     }
 }

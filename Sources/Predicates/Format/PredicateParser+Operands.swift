@@ -149,8 +149,9 @@ extension PredicateParser {
         let value = try takeArgument(conversion)
         if let predicate = value as? NSPredicate { return Node(content: .predicate(predicate), offset: offset) }
         if let expression = value as? NSExpression { return Node(content: .expression(expression), offset: offset) }
-        let expression = conversion == "K" ? NSExpression(forKeyPath: value as? String ?? "") : NSExpression(forConstantValue: value)
-        return Node(content: .expression(expression), offset: offset)
+        let argument = ArgumentExpression(conversion, value)
+        argumentExpressions.append(argument)
+        return Node(content: .expression(argument.expression), offset: offset)
     }
 
     mutating func takeArgument(_ conversion: Character) throws -> Any? {

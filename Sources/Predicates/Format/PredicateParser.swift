@@ -22,6 +22,8 @@ struct PredicateParser {
     private var index = 0
     private var nesting = 0
     var arguments: FormatArguments
+    /// The arguments that have become expressions of their own.
+    var argumentExpressions: [ArgumentExpression] = []
 
     init(_ format: String, _ arguments: [Any?]) throws {
         self.format = format
@@ -30,11 +32,15 @@ struct PredicateParser {
     }
 
     static func predicate(_ format: String, _ arguments: [Any?]) throws -> NSPredicate {
+        if let known = FormatCache.shared.predicate(format, arguments) { return known }
         var parser = try PredicateParser(format, arguments)
         let node = try parser.parse(Precedence.or)
         // An operand alone is the likelier mistake than what follows it.
         let predicate = try parser.predicate(node)
         try parser.expectEnd()
+        if parser.argumentExpressions.count == arguments.count, let template = FormatTemplate(predicate, parser.argumentExpressions) {
+            FormatCache.shared.keep(template, of: format)
+        }
         return predicate
     }
 

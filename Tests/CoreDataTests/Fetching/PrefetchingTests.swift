@@ -121,6 +121,54 @@ struct PrefetchingTests {
         #expect(library.statements { for case let author as Author in people { _ = (author.books.count, author.boss?.name) } } == [])
     }
 
+    @Test("tells owners of two stores apart that have one key")
+    func twoStores() throws {
+        let url = library.home.url("Other.sqlite")
+        try library.coordinator.addPersistentStore(ofType: library.kind.type, configurationName: nil, at: url, options: nil)
+        let other = try #require(library.coordinator.persistentStore(for: url))
+        let writer = library.newContext()
+        let book = Book(context: writer)
+        let chapters = ["other a", "other b"].map { heading in
+            let chapter = Chapter(context: writer)
+            (chapter.heading, chapter.book) = (heading, book)
+            return chapter
+        }
+        for object in [book] + chapters { writer.assign(object, to: other) }
+        book.title = "of the other store"
+        try writer.save()
+        let context = library.newContext()
+        let books = try fetch(["chapters"], in: context)
+        // => As many keys are in both stores as the other has books.
+        #expect(books.count == 601)
+        for book in books {
+            let isOther = book.objectID.persistentStore === other
+            #expect(book.chapters.map(\.heading) == (isOther ? ["other a", "other b"] : ["a", "b", "c"]))
+        }
+    }
+
+    @Test("holds as many members as there are, few or many", arguments: [0, 1, 2, 3, 15, 16, 17, 18, 300])
+    func memberCounts(_ count: Int) throws {
+        let writer = try library.separateContext()
+        let author = Author.named("prolific", writer)
+        for number in 0..<count {
+            let book = Book(context: writer)
+            (book.title, book.author) = ("p\(number)", author)
+        }
+        try writer.save()
+        let context = library.newContext()
+        let request = NSFetchRequest<Author>(entityName: "Author")
+        request.predicate = NSPredicate(format: "name == 'prolific'")
+        request.relationshipKeyPathsForPrefetching = ["books"]
+        let found = try #require(try context.fetch(request).first)
+        #expect(found.books.count == count && Set(found.books.compactMap(\.title)).count == count)
+        let first = found.books.first
+        let extra = Book(context: context)
+        (extra.title, extra.author) = ("extra", found)
+        #expect(found.books.count == count + 1 && found.books.contains(extra))
+        first?.author = nil
+        #expect(found.books.count == (count == 0 ? 1 : count) && first.map(found.books.contains) != true)
+    }
+
     @Test("lets go of what it has read with its results")
     func released() throws {
         let context = library.newContext()

@@ -98,6 +98,26 @@ struct FetchPlanTests {
         #expect(uncached.parameters == first.parameters)
     }
 
+    @Test("by the value of an attribute is made once, and looks for each value, limit and kind as if it were made anew")
+    func lookUps() throws {
+        let queries: [(String, [Any?])] = [
+            ("title == %@", ["a"]), ("title == %@", ["b"]), ("title == %@", [nil]), ("title == %@", [7]), ("title != %@", ["a"]),
+            ("title ==[c] %@", ["a"]), ("plays == %d", [1]), ("plays == %@", [1.5]), ("plays == %@", ["x"]), ("%@ == title", ["a"]),
+        ]
+        for result in [FetchPlan.Result.rows, .references, .count] {
+            for (limit, offset, excluded) in [(0, 0, []), (2, 0, []), (2, 3, []), (0, 1, []), (0, 0, [Int64(4)])] {
+                for (format, arguments) in queries + queries {
+                    var query = try bench.query("Song", format, arguments)
+                    (query.limit, query.offset) = (limit, offset)
+                    let known = try bench.plan(query, result, excluding: excluded)
+                    let fresh = try FetchPlan(query, cache: PlanCache(schema: bench.schema), result: result, excluding: excluded)
+                    #expect(known.sql == fresh.sql && known.parameters == fresh.parameters)
+                    #expect((known.remainder == nil) == (fresh.remainder == nil) && known.sortsInMemory == fresh.sortsInMemory)
+                }
+            }
+        }
+    }
+
     @Test("of a thousand conditions, nested or side by side, is one that SQLite takes or memory does")
     func deepPredicates() throws {
         let database = try bench.database()

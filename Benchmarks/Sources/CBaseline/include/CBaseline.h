@@ -92,6 +92,9 @@ typedef struct {
 /// Reads every column of every row.
 int baseline_ask(baseline_connection *_Nonnull connection, const char *_Nonnull sql, baseline_answer *_Nonnull answer);
 
+/// Reads all shelves and, with a second statement, their books into memory, each book with its shelf; then goes through the books of each shelf.
+int baseline_read_shelves(baseline_connection *_Nonnull connection, baseline_answer *_Nonnull answer);
+
 /// Runs statements that give no rows.
 int baseline_run(baseline_connection *_Nonnull connection, const char *_Nonnull sql);
 
@@ -133,9 +136,6 @@ int baseline_count_differences(const char *_Nonnull one, const char *_Nonnull ot
 
 /// Bytes that the process has allocated and not freed.
 size_t baseline_heap_bytes(void);
-
-/// Keeps every allocation in the one arena that `baseline_heap_bytes` sees. Call first in `main`.
-void baseline_use_one_heap_arena(void);
 
 /// User and system time of the process, in seconds.
 double baseline_cpu_seconds(void);

@@ -65,8 +65,10 @@ final class PendingIndex {
             table.count += 1
         }
         putThoseRead(key, table)
+        let objects = table.objects[value] ?? []
+        if table.unread.isEmpty, objects.count < 2 { return (Array(objects), table.storedCount) }
         var known: Set<ObjectIdentifier> = []
-        let found = ((table.objects[value] ?? []) + table.unread).filter { known.insert(ObjectIdentifier($0)).inserted }
+        let found = (objects + table.unread).filter { known.insert(ObjectIdentifier($0)).inserted }
         return (Array(found), table.storedCount)
     }
 

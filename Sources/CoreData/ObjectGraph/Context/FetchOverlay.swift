@@ -22,16 +22,21 @@ struct FetchOverlay {
     ///
     /// - Throws: a store's error: an object with unsaved changes cannot be read, so nobody knows whether it matches.
     init?(_ query: FetchQuery, _ context: NSManagedObjectContext) throws {
-        let paths = ReadPaths(query.predicate, query.sortDescriptors)
-        test = query.predicate.flatMap { RowTest($0, query.entity) }
-        order = ResultsOrder(query.sortDescriptors, query.entity)
+        let (test, order) = (query.predicate.flatMap { RowTest($0, query.entity) }, ResultsOrder(query.sortDescriptors, query.entity))
+        (self.test, self.order) = (test, order)
+        // Tests and orders of stored attributes say themselves what they read.
+        let isPlain = (query.predicate == nil || test != nil) && order.readsStoredAttributes
+        let paths = isPlain ? nil : ReadPaths(query.predicate, query.sortDescriptors)
         noteEvaluations = context.tracker.index.noteEvaluations
         let entities = query.includesSubentities ? query.entity.subtree : query.entity.index..<query.entity.index + 1
-        let inherited = InheritedChanges(context, entities: Set(entities).union(RelatedChanges.entities(on: paths, of: query.entity)))
-        let isAcross = paths.readRelationships(of: query.entity)
+        let related = paths.map { RelatedChanges.entities(on: $0, of: query.entity) } ?? []
+        let inherited =
+            context.parent == nil
+            ? InheritedChanges(noneIn: context) : InheritedChanges(context, entities: Set(entities).union(related))
+        let isAcross = paths?.readRelationships(of: query.entity) ?? false
         let isHidden = (isAcross || !query.sortDescriptors.isEmpty) && inherited.areHidden(members: isAcross)
-        isSeenAfresh = isHidden && paths.areStored(of: query.entity)
-        if context.parent == nil, context.tracker.objects.count >= Self.fewObjects, let probe = PendingProbe(query, paths) {
+        isSeenAfresh = isHidden && paths?.areStored(of: query.entity) ?? true
+        if context.parent == nil, context.tracker.objects.count >= Self.fewObjects, let probe = PendingProbe(query, test, paths) {
             let (found, stored) = context.tracker.index.objects(probe.key, probe.value, in: context.tracker.objects)
             (self.query, self.inherited, affectsAll, excludedRows, changedRowLimit) = (query, inherited, false, [], stored)
             candidates = try found.filter { object in
@@ -45,11 +50,16 @@ struct FetchOverlay {
         changedRowLimit = nil
         let pending = Array(context.tracker.objects.filter { !$0.state.isDisjoint(with: .pending) && !$0.isForeign })
         guard !pending.isEmpty || !inherited.isEmpty else { return nil }
-        let related = RelatedChanges(context: context, pending: try pending + inherited.related(outside: entities, paths))
-            .owners(of: query.entity, reading: paths)
+        let owners: Set<NSManagedObject>? =
+            if let paths {
+                RelatedChanges(context: context, pending: try pending + inherited.related(outside: entities, paths))
+                    .owners(of: query.entity, reading: paths)
+            } else {
+                []
+            }
         func isAsked(_ entity: Int, _ store: Int32) -> Bool { entities.contains(entity) && query.stores?.contains(store) ?? true }
-        let affected = Self.distinct(pending, related ?? []).filter { isAsked(Int($0.scope.entityIndex), $0.scope.store) }
-        affectsAll = related == nil
+        let affected = Self.distinct(pending, owners ?? []).filter { isAsked(Int($0.scope.entityIndex), $0.scope.store) }
+        affectsAll = owners == nil
         self.inherited = inherited.only { isAsked(Int($0.entity), $0.store) }
         guard !affected.isEmpty || !self.inherited.isEmpty || affectsAll else { return nil }
         self.query = query
@@ -112,6 +122,7 @@ struct FetchOverlay {
     /// The context's own objects that match.
     private func matches() throws -> [NSManagedObject] {
         let own = try matching(candidates)
+        if inherited.isEmpty { return own }
         let known = Set(candidates)
         return try inherited.objects(matching: query.predicate, test).filter { !known.contains($0) } + own
     }

@@ -26,6 +26,13 @@ struct InheritedChanges {
         (showsOldValues, holdsOldMembers) = (shows, holds)
     }
 
+    /// Those of a context that has no context above it: none.
+    init(noneIn context: NSManagedObjectContext) {
+        self.context = context
+        context.catchUp()
+        (rows, showsOldValues, holdsOldMembers) = ([], false, false)
+    }
+
     var isEmpty: Bool { rows.isEmpty }
 
     /// Whether this context has objects, read before, that the contexts above have changed since, and shows them as they were.

@@ -115,12 +115,12 @@ extension NSManagedObjectContext {
         )
     }
 
-    func overlay<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> FetchOverlay? {
+    func overlay<Result>(_ request: NSFetchRequest<Result>, _ query: @autoclosure () -> FetchQuery) throws -> FetchOverlay? {
         guard request.includesPendingChanges, tracker.pendingCount > 0 || tracker.hasNews || parent != nil else { return nil }
         // Off the queue, where a fetch is only logged, it is no change that the program makes.
         if isUsableHere { processPendingChanges() } else { endEvent() }
         guard tracker.pendingCount > 0 || parent != nil else { return nil }
-        return try FetchOverlay(query(request, entity), self)
+        return try FetchOverlay(query(), self)
     }
 
     /// - Parameter isFresh: whether the context has read nothing before.
@@ -132,8 +132,8 @@ extension NSManagedObjectContext {
         let paths = try request.prefetchPaths(entity)
         let objects = try identityMap.forwardingTable.consistently {
             let changeCount = registry.changesAbove?.count ?? 0
-            let overlay = try overlay(request, entity)
             let query = query(request, entity)
+            let overlay = try overlay(request, query)
             let isHidden = !isFresh && (overlay?.isSeenAfresh == true || overlay?.affectsAll == true && mustBeSeenAfresh(query))
             let objects =
                 try isHidden ? nil : fetchObjects(request, query, paths, overlay, changeCount, isFresh: isFresh)
@@ -177,7 +177,8 @@ extension NSManagedObjectContext {
     }
 
     private func fetchIDs<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> [NSManagedObjectID] {
-        guard try overlay(request, entity) == nil, let references = try parentSource.references(query(request, entity)) else {
+        guard try overlay(request, query(request, entity)) == nil, let references = try parentSource.references(query(request, entity))
+        else {
             return try fetchObjects(request, entity).map(\.objectID)
         }
         let entities = parentSource.managedObjectModel.entitiesInIndexOrder
@@ -189,7 +190,9 @@ extension NSManagedObjectContext {
     private func count<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription) throws -> Int {
         if request.resultType == .dictionaryResultType { return try fetchDictionaries(request, entity).count }
         let count = try identityMap.forwardingTable.consistently {
-            guard let overlay = try overlay(request, entity) else { return (try parentSource.count(query(request, entity)), false) }
+            guard let overlay = try overlay(request, query(request, entity)) else {
+                return (try parentSource.count(query(request, entity)), false)
+            }
             guard !overlay.mayCountChangedRows, let stored = try parentSource.count(overlay.unlimitedQuery) else { return (nil, false) }
             return (try overlay.count(stored), overlay.hasTemporaryKeys)
         }

@@ -151,7 +151,12 @@ extension NSManagedObjectContext {
     }
 
     func read(_ relationship: NSRelationshipDescription, _ index: Int, of owners: [NSManagedObject]) throws {
-        if owners.isEmpty { return }
+        guard let first = owners.first else { return }
+        // Owners of two stores may have one key.
+        if owners.contains(where: { $0.scope.store != first.scope.store }) {
+            for group in Dictionary(grouping: owners, by: { $0.scope.store }).values { try read(relationship, index, of: group) }
+            return
+        }
         show(try relatedRows(relationship, owners.map(\.rowReference)), relationship, index, of: owners)
     }
 
@@ -164,29 +169,46 @@ extension NSManagedObjectContext {
         return rows
     }
 
-    /// Gives owners the members that were read, which stand beside each other.
+    /// Gives owners, all of one store, the members that were read, which stand beside each other.
     func show(_ rows: [RelatedRow], _ relationship: NSRelationshipDescription, _ index: Int, of owners: [NSManagedObject]) {
-        var stored: [Int64: [(object: NSManagedObject, position: Int64?)]] = [:]
+        var waiting: [Int64: NSManagedObject] = [:]
+        waiting.reserveCapacity(owners.count)
+        for owner in owners { waiting[owner.key] = owner }
         let isManyToMany = relationship.inverse?.isToMany == true
-        var members: [(object: NSManagedObject, position: Int64?)] = []
-        // They mostly come owner by owner.
-        for (index, related) in rows.enumerated() {
+        var members: [NSManagedObject] = []
+        var start = 0
+        for (place, related) in rows.enumerated() {
             let object = related.row.map { self.object(for: related.reference, row: $0) } ?? self.object(for: related.reference)
             if isManyToMany { object.state.insert(.readAsMember) }
-            members.append((object, related.position))
-            if index + 1 < rows.count, rows[index + 1].owner == related.owner { continue }
-            stored[related.owner, default: []] += members
-            members.removeAll(keepingCapacity: true)
-        }
-        for owner in owners {
-            let contents = owner.contents(index)
-            // What leads elsewhere by now, unless this owner knows that and has it to save.
-            let members = (stored[owner.key] ?? []).filter { member, _ in
-                member.state.isDisjoint(with: .pending) || contents.removed.contains(member)
-                    || !isElsewhere(member, than: owner.key, along: relationship)
+            members.append(object)
+            if place + 1 < rows.count, rows[place + 1].owner == related.owner { continue }
+            if let owner = waiting.removeValue(forKey: related.owner) {
+                show(members, at: rows[start...place], relationship, index, of: owner)
             }
-            contents.realize(members.map(\.object), at: relationship.isOrdered ? members.map(\.position) : [])
+            members.removeAll(keepingCapacity: true)
+            start = place + 1
         }
+        for owner in owners where !waiting.isEmpty && waiting[owner.key] != nil { owner.contents(index).realize([]) }
+    }
+
+    private func show(
+        _ members: [NSManagedObject],
+        at rows: ArraySlice<RelatedRow>,
+        _ relationship: NSRelationshipDescription,
+        _ index: Int,
+        of owner: NSManagedObject
+    ) {
+        let contents = owner.contents(index)
+        // What leads elsewhere by now, unless this owner knows that and has it to save.
+        func isHere(_ member: NSManagedObject) -> Bool {
+            member.state.isDisjoint(with: .pending) || contents.removed.contains(member)
+                || !isElsewhere(member, than: owner.key, along: relationship)
+        }
+        guard !members.allSatisfy(isHere) else {
+            return contents.realize(members, at: relationship.isOrdered ? rows.map(\.position) : [])
+        }
+        let here = zip(members, rows).filter { isHere($0.0) }
+        contents.realize(here.map(\.0), at: relationship.isOrdered ? here.map(\.1.position) : [])
     }
 
     /// The object of a row that was just read: registered, or a new fault with that row.

@@ -1,7 +1,7 @@
 /// Many distinct objects in order: in blocks, and for each object the block that it is in.
 ///
-/// Blocks are never empty. A list that is only appended to has full blocks; one in the middle of which members are put has blocks at least
-/// half full where that was.
+/// Blocks are never empty. What is appended leaves room in each for members that are put between; where those need more, blocks are at least
+/// half full.
 final class MemberBlocks {
     private struct Block {
         let number: Int32
@@ -9,6 +9,8 @@ final class MemberBlocks {
     }
 
     private static let capacity = 256
+    /// How many are appended to a block: one that were full would be split by the first member put into it, at the price of hashing half of it.
+    private static let appendLimit = 192
 
     /// In order.
     private var blocks: ContiguousArray<Block> = []
@@ -64,7 +66,7 @@ final class MemberBlocks {
 
     /// Adds at the end; false where the object is already there.
     @discardableResult func append(_ object: NSManagedObject) -> Bool {
-        let hasRoom = blocks.last.map { $0.members.count < Self.capacity } ?? false
+        let hasRoom = blocks.last.map { $0.members.count < Self.appendLimit } ?? false
         let number = hasRoom ? blocks[blocks.count - 1].number : freeNumbers.last ?? Int32(ordinals.count)
         if let known = blockNumbers.updateValue(number, forKey: ObjectIdentifier(object)) {
             blockNumbers[ObjectIdentifier(object)] = known

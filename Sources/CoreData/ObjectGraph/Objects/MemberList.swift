@@ -12,11 +12,14 @@ struct MemberList {
     /// All of them, once they are too many to search; never empty.
     private var blocks: MemberBlocks?
 
-    private static let searchLimit = 8
+    /// So many are found as soon by comparing them as by their hashes, and need no table.
+    private static let searchLimit = 16
 
     init() {}
 
     init(_ objects: some Sequence<NSManagedObject>) {
+        let count = objects.underestimatedCount
+        if count > 2, count <= Self.searchLimit { rest.reserveCapacity(count - 2) }
         for object in objects { append(object) }
     }
 

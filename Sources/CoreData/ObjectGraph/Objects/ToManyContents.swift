@@ -212,22 +212,27 @@ extension ToManyContents {
 
     /// Takes what the store holds, under the unsaved difference; with the positions, where there are any.
     func realize(_ stored: [NSManagedObject], at positions: [Int64?] = []) {
-        let known = MemberList(stored)
         forgetPartners()
-        members = MemberList(stored.filter { !removed.contains($0) } + added.array)
         hasPositionsOfNewList = false
+        let isEdited = !added.isEmpty || !removed.isEmpty
+        members = MemberList(isEdited ? stored.filter { !removed.contains($0) } + added.array : stored)
         if positions.contains(where: { $0 != nil }) {
             madeUncommon.positions = OrderPositions(of: stored, at: positions, added: added)
         } else {
             uncommon?.positions = nil
         }
+        if isEdited { dropEdits(provenBy: MemberList(stored)) }
+        restoreOrder()
+        uncommon?.mirror?.mirror(self)
+    }
+
+    /// Drops the edits that come to nothing, now that it is known what the store holds.
+    private func dropEdits(provenBy known: MemberList) {
         for object in added.array where known.contains(object) {
             added.remove(object)
             if uncommon?.removed.remove(object) == true, isOrdered { isReordered = true }
         }
         for object in removed.array where !known.contains(object) { uncommon?.removed.remove(object) }
-        restoreOrder()
-        uncommon?.mirror?.mirror(self)
     }
 
     /// The order that was given to the members before they were forgotten.

@@ -89,7 +89,7 @@ extension NSManagedObjectContext {
         of request: NSFetchRequest<Result>,
         _ entity: NSEntityDescription
     ) throws -> FetchedObjects<Result>.Results {
-        if try overlay(request, entity) == nil, let references = try parentSource.references(query(request, entity)) {
+        if try overlay(request, query(request, entity)) == nil, let references = try parentSource.references(query(request, entity)) {
             return .references(references)
         }
         return .objects(try fetchObjects(request, entity))

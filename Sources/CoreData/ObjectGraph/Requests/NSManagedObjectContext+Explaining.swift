@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
             if request.resultType == .dictionaryResultType {
                 return try coordinator.explain(.dictionaries(DictionaryQuery(request, query(request, entity))))
             }
-            guard let overlay = try overlay(request, entity) else {
+            guard let overlay = try overlay(request, query(request, entity)) else {
                 return try coordinator.explain(request.explained(query(request, entity)))
             }
             var explanation = try coordinator.explain(.objects(overlay.storeQuery))

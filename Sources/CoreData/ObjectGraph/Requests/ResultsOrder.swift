@@ -16,6 +16,8 @@ final class ResultsOrder {
     }
 
     private let terms: [Term]
+    /// Whether nothing decides but stored attributes of the objects themselves.
+    var readsStoredAttributes: Bool { terms.allSatisfy { $0.slot != nil } }
     /// How many pairs of objects have been compared.
     private(set) var comparisonCount = 0
 

@@ -11,7 +11,7 @@ indirect enum RowTest {
     case or([RowTest])
     case not(RowTest)
     case isNull(Int)
-    case comparison(Int, AttributeTest.Relation, SlotValue)
+    case comparison(AttributeTest)
 
     /// Nil for a predicate with parts that it does not know.
     init?(_ predicate: PredicateTree, _ entity: NSEntityDescription) {
@@ -62,7 +62,7 @@ indirect enum RowTest {
             return answer
         case .not(let test): return test.answer(row).map { !$0 }
         case .isNull(let slot): return row.isNull(slot)
-        case .comparison(let slot, let relation, let value): return Self.compare(row.value(slot), relation, value)
+        case .comparison(let test): return Self.compare(row.value(test.slot), test.relation, test.constant)
         }
     }
 
@@ -127,7 +127,7 @@ struct AttributeTest {
     }
 
     var rowTest: RowTest {
-        guard case .null = constant else { return .comparison(slot, relation, constant) }
+        guard case .null = constant else { return .comparison(self) }
         return relation == .equal ? .isNull(slot) : .not(.isNull(slot))
     }
 }

@@ -33,10 +33,13 @@ struct RelationshipPlan {
         }
     }
 
+    /// Whether the second column is a place.
+    var isOrdered: Bool { order != "NULL" }
+
     /// The statement for so many owners: few are parameters of their own, many come as one JSON array, so that few texts are prepared.
     func sql(ownerCount: Int) -> String {
         let owners = ownerCount == 1 ? "= ?" : "IN (SELECT value FROM json_each(?))"
-        let places = order == "NULL" ? "" : ", \(order)"
+        let places = isOrdered ? ", \(order)" : ""
         return "\(head) WHERE \(ownerColumn) \(owners) ORDER BY \(ownerColumn)\(places), t0.Z_PK"
     }
 

@@ -145,38 +145,28 @@ extension SQLiteStore {
         guard !owners.isEmpty, let plan = relationshipPlan(relationship) else { return [] }
         return try reporting("read a relationship") {
             try reading { connection in
-                var rows: [RelatedRow] = []
-                try read(plan, owners[...], connection, into: &rows)
-                return rows
+                try connection.withCached(plan.sql(ownerCount: owners.count)) { statement in
+                    try statement.bind(plan.parameters(owners[...]))
+                    return try rows(of: statement, plan)
+                }
             }
         }
     }
 
-    private func read(
-        _ plan: RelationshipPlan,
-        _ owners: ArraySlice<Int64>,
-        _ connection: Connection,
-        into rows: inout [RelatedRow]
-    ) throws {
-        try connection.withCached(plan.sql(ownerCount: owners.count)) { statement in
-            try statement.bind(plan.parameters(owners))
-            try read(statement, plan.columns, into: &rows)
-        }
-    }
-
-    private func read(_ statement: Statement, _ columns: SelectedColumns, into rows: inout [RelatedRow]) throws {
+    private func rows(of statement: Statement, _ plan: RelationshipPlan) throws -> [RelatedRow] {
         var sides: [(owner: Int64, position: Int64?)] = []
-        var next = 0
-        var order: [RelatedRow] = []
-        let reader = RowReader(columns, from: 2, store: self) { [number] run in
+        var rows: [RelatedRow] = []
+        let reader = RowReader(plan.columns, from: 2, store: self) { [number] run in
+            let entity = Int32(run.entity.index)
             for (offset, index) in run.range.enumerated() {
                 let row = (run.known.isEmpty ? nil : run.known[offset]) ?? Row(run.batch, index)
-                let reference = RowReference(key: row.key, entity: Int32(run.entity.index), store: number)
-                order.append(RelatedRow(owner: sides[next].owner, row: row, reference: reference, position: sides[next].position))
-                next += 1
+                let (owner, position) = sides[rows.count]
+                let reference = RowReference(key: row.key, entity: entity, store: number)
+                rows.append(RelatedRow(owner: owner, row: row, reference: reference, position: position))
             }
         }
-        try reader.read(statement) { sides.append(($0.int(0), $0.isNull(1) ? nil : $0.int(1))) }
-        rows += order
+        let isOrdered = plan.isOrdered
+        try reader.read(statement) { sides.append(($0.int(0), isOrdered && !$0.isNull(1) ? $0.int(1) : nil)) }
+        return rows
     }
 }

@@ -41,6 +41,13 @@ struct FetchPlan {
     ///   - excluded: keys of rows that do not count.
     init(_ query: FetchQuery, cache: PlanCache, result: Result, home: StoreIdentity? = nil, excluding excluded: [Int64] = []) throws {
         let frame = cache.frame(entity: query.entity, includesSubentities: query.includesSubentities, result: result)
+        columns = frame.columns
+        let lookUp = excluded.isEmpty ? LookUp(query) : nil
+        if let lookUp, let known = frame.lookUps.withLock({ $0[lookUp.shape] }) {
+            (sql, sinkSQL, remainder, sortsInMemory) = (known, nil, nil, false)
+            parameters = [lookUp.value] + Self.limit(query).parameters
+            return
+        }
         var condition = PredicateSQL(entity: frame.entity, cache: cache, home: home)
         condition.text.sql = frame.entityFilter
         condition.exclude(excluded)
@@ -48,7 +55,6 @@ struct FetchPlan {
         remainder = untranslated.isEmpty ? nil : untranslated.count == 1 ? untranslated[0] : .and(untranslated)
         let order = result == .count ? "" : try condition.order(by: query.sortDescriptors)
         sortsInMemory = order == nil
-        columns = frame.columns
         let limit = remainder == nil && order != nil ? Self.limit(query) : SQLText()
         let isLimitedCount = result == .count && !limit.sql.isEmpty
         var text = isLimitedCount ? "SELECT COUNT(*) FROM (SELECT 1 FROM \(frame.entity.table) t0" : frame.select
@@ -62,6 +68,8 @@ struct FetchPlan {
         let isSink = frame.sinkSelect != nil && query.predicate == nil && (order ?? "").isEmpty && limit.sql.isEmpty
         // The two differ in what stands before FROM only.
         sinkSQL = isSink ? frame.sinkSelect.map { $0 + text.dropFirst(frame.select.count) } : nil
+        // A value of a kind that the attribute never has is not looked for.
+        if let lookUp, remainder == nil, condition.text.parameters.count == 1 { frame.lookUps.withLock { $0[lookUp.shape] = text } }
         parameters = limit.parameters.isEmpty ? condition.text.parameters : condition.text.parameters + limit.parameters
     }
 

@@ -39,6 +39,8 @@ final class PlanFrame: Sendable {
     let columns: SelectedColumns
     /// ` WHERE t0.Z_ENT = 2`, or nothing when every row of the table counts.
     let entityFilter: String
+    /// The statements that look rows up by the value of one attribute.
+    let lookUps = Lock<[LookUp.Shape: String]>([:])
 
     init(entity: NSEntityDescription, includesSubentities: Bool, result: FetchPlan.Result, schema: SQLSchema) {
         let stored = schema.entity(for: entity)

@@ -2,7 +2,7 @@ import SQLiteDriver
 
 /// What kind of value an SQL expression has. Only values of comparable kinds are ever compared in SQL: between others, SQLite's affinities
 /// would find `'5'` equal to `5`.
-enum SQLKind: Equatable {
+enum SQLKind: Hashable {
     /// Always an integer, which `%` and bit operators need.
     case integer
     /// A double, or either of the two.
