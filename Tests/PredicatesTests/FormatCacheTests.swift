@@ -37,6 +37,21 @@ struct FormatCacheTests {
         }
     }
 
+    private final class Owner {}
+
+    @Test("lets go of what it was filled with")
+    func arguments() throws {
+        weak var kept: Owner?
+        for format in ["owner == %@ AND a == 1", "%@ == owner", "NOT (owner IN %@)", "n BETWEEN {%@, 3}"] {
+            do {
+                let owner = Owner()
+                kept = owner
+                _ = try? NSPredicate(parsing: format, arguments: [owner])
+            }
+            #expect(kept == nil, "\(format)")
+        }
+    }
+
     @Test("refuses what it would have refused, with the same words")
     func refusals() throws {
         _ = try NSPredicate(parsing: "n == %d AND m == %@", arguments: [1, 2])

@@ -6,9 +6,22 @@ import Foundation
 struct FormatTemplate {
     private indirect enum Part {
         case fixed(NSPredicate)
-        /// The conversions of the sides that are arguments.
-        case comparison(NSComparisonPredicate, left: Character?, right: Character?)
+        case comparison(Comparison)
         case compound(NSCompoundPredicate.LogicalType, [Part])
+    }
+
+    // NB: the arguments of the first use are not kept: they may be objects, which would live on with their contexts.
+    private struct Comparison {
+        let left, right: Side
+        let modifier: NSComparisonPredicate.Modifier
+        let type: NSComparisonPredicate.Operator
+        let options: NSComparisonPredicate.Options
+    }
+
+    private enum Side {
+        case fixed(NSExpression)
+        /// An argument, by its conversion.
+        case argument(Character)
     }
 
     private let whole: Part
@@ -30,20 +43,28 @@ struct FormatTemplate {
             case .compound(let compound):
                 Part.compound(compound.compoundPredicateType, compound.subpredicates.map { Self.part($0, &rest) })
             case .comparison(let comparison):
-                Part.comparison(
-                    comparison,
-                    left: conversion(of: comparison.leftExpression, &rest),
-                    // Bounds are looked at while a format is read.
-                    right: comparison.predicateOperatorType == .between ? nil : conversion(of: comparison.rightExpression, &rest)
-                )
+                Part.comparison(Self.comparison(comparison, &rest))
             }
         return rest.count == count ? .fixed(predicate) : part
     }
 
-    private static func conversion(of expression: NSExpression, _ rest: inout ArraySlice<ArgumentExpression>) -> Character? {
-        guard let first = rest.first, first.expression === expression else { return nil }
+    private static func comparison(_ predicate: NSComparisonPredicate, _ rest: inout ArraySlice<ArgumentExpression>) -> Comparison {
+        let left = side(predicate.leftExpression, &rest)
+        let areBounds = predicate.predicateOperatorType == .between
+        return Comparison(
+            left: left,
+            // Bounds are looked at while a format is read.
+            right: areBounds ? .fixed(predicate.rightExpression) : side(predicate.rightExpression, &rest),
+            modifier: predicate.comparisonPredicateModifier,
+            type: predicate.predicateOperatorType,
+            options: predicate.options
+        )
+    }
+
+    private static func side(_ expression: NSExpression, _ rest: inout ArraySlice<ArgumentExpression>) -> Side {
+        guard let first = rest.first, first.expression === expression else { return .fixed(expression) }
         rest.removeFirst()
-        return first.conversion
+        return .argument(first.conversion)
     }
 
     /// The predicate with these arguments; nil where reading the format says more: why they do not fit, or what a predicate among them becomes.
@@ -63,25 +84,28 @@ struct FormatTemplate {
                 predicates.append(predicate)
             }
             return CompoundPredicate(type: type, subpredicates: predicates)
-        case .comparison(let comparison, let left, let right):
-            guard let left = side(comparison.leftExpression, left, &arguments),
-                let right = side(comparison.rightExpression, right, &arguments)
-            else { return nil }
+        case .comparison(let comparison):
+            guard let left = expression(comparison.left, &arguments), let right = expression(comparison.right, &arguments) else {
+                return nil
+            }
             return NSComparisonPredicate(
                 leftExpression: left,
                 rightExpression: right,
-                modifier: comparison.comparisonPredicateModifier,
-                type: comparison.predicateOperatorType,
+                modifier: comparison.modifier,
+                type: comparison.type,
                 options: comparison.options
             )
         }
     }
 
-    private static func side(_ fixed: NSExpression, _ conversion: Character?, _ arguments: inout FormatArguments) -> NSExpression? {
-        guard let conversion else { return fixed }
-        guard case .success(let value) = arguments.take(for: conversion) else { return nil }
-        if let value, type(of: value) is AnyClass, value is NSPredicate || value is NSExpression { return nil }
-        return ArgumentExpression(conversion, value).expression
+    private static func expression(_ side: Side, _ arguments: inout FormatArguments) -> NSExpression? {
+        switch side {
+        case .fixed(let expression): return expression
+        case .argument(let conversion):
+            guard case .success(let value) = arguments.take(for: conversion) else { return nil }
+            if let value, type(of: value) is AnyClass, value is NSPredicate || value is NSExpression { return nil }
+            return ArgumentExpression(conversion, value).expression
+        }
     }
 }
 

@@ -69,7 +69,7 @@ struct FetchPlan {
         // The two differ in what stands before FROM only.
         sinkSQL = isSink ? frame.sinkSelect.map { $0 + text.dropFirst(frame.select.count) } : nil
         // A value of a kind that the attribute never has is not looked for.
-        if let lookUp, remainder == nil, condition.text.parameters.count == 1 { frame.lookUps.withLock { $0[lookUp.shape] = text } }
+        if let lookUp, remainder == nil, condition.text.parameters == [lookUp.value] { frame.lookUps.withLock { $0[lookUp.shape] = text } }
         parameters = limit.parameters.isEmpty ? condition.text.parameters : condition.text.parameters + limit.parameters
     }
 
