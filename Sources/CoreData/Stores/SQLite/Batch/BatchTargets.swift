@@ -13,7 +13,9 @@ struct BatchTargets {
                 throw value.error(.managedObjectExternalRelationship, "was set to an object of another store")
             }
             let entity = store.schema.entity(for: store.model.entitiesInIndexOrder[Int(index)])
-            let gone = "SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT Z_PK FROM \(entity.table) WHERE Z_ENT = ?2) LIMIT 1"
+            // NB: NOT IN would read the whole table.
+            let isThere = "SELECT 1 FROM \(entity.table) t WHERE t.Z_PK = j.value AND t.Z_ENT = ?2"
+            let gone = "SELECT j.value FROM json_each(?1) j WHERE NOT EXISTS (\(isThere)) LIMIT 1"
             let rows = try connection.rows(gone, [.keys(references.map(\.key)), .integer(Int64(entity.number))])
             if case .integer(let key)? = rows.first?.first {
                 let name = entity.description.name ?? "?"
