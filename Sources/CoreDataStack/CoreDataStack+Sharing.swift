@@ -85,11 +85,15 @@ final class HistoryFollowing: Sendable {
 
     /// Nobody has anything in memory that may be older than what there is.
     func noteAll() throws {
-        try follower.beginNow()
-        let token = try follower.token
+        guard let coordinator = core?.coordinator else { return }
+        if canNote { try follower.beginNow() }
+        let token = canNote ? try follower.token : coordinator.currentPersistentHistoryToken(fromStores: nil)
         progress.with { $0 = Progress(token: token) }
-        try follower.deleteSeenHistory()
+        if canNote { try follower.deleteSeenHistory() }
     }
+
+    /// Who only reads is in no list of those who follow.
+    private var canNote: Bool { core?.coordinator.persistentStores.contains(where: \.isReadOnly) == false }
 
     /// The store is another one, or empty, and the contexts forget what they have read of it.
     func beginAnew() { do { try noteAll() } catch { keepGap(error) } }
@@ -117,7 +121,7 @@ final class HistoryFollowing: Sendable {
             progress.unnoted += max(news.transactions.count, 1)
             return progress.unnoted
         }
-        guard unnoted >= Self.transactionsPerNote else { return }
+        guard unnoted >= Self.transactionsPerNote, canNote else { return }
         try follower.didSee(token)
         try follower.deleteSeenHistory()
         progress.with { $0.unnoted = 0 }
