@@ -5,7 +5,8 @@ import Foundation
 ///
 /// The store keeps a history then (`NSPersistentHistoryTrackingKey`, `NSPersistentStoreRemoteChangeNotificationPostOptionKey`), what others commit is
 /// merged into root and main within about a second, and what all programs that share it have seen is deleted. All of them need the option,
-/// each with a name of its own.
+/// each with a name of its own: a `String`, or else nothing is shared. Who opens the store read-only
+/// sees what the others save, and is waited for by nobody.
 ///
 /// ```swift
 /// var options = NSPersistentStoreCoordinator.stockSQLiteStoreOptions
