@@ -5,7 +5,8 @@ import Foundation
 ///
 /// The store keeps a history then (`NSPersistentHistoryTrackingKey`, `NSPersistentStoreRemoteChangeNotificationPostOptionKey`), what others commit is
 /// merged into root and main within about a second, and what all programs that share it have seen is deleted. All of them need the option,
-/// each with a name of its own.
+/// each with a name of its own: a `String`, or else nothing is shared. Who opens the store read-only
+/// sees what the others save, and is waited for by nobody.
 ///
 /// ```swift
 /// var options = NSPersistentStoreCoordinator.stockSQLiteStoreOptions
@@ -85,11 +86,15 @@ final class HistoryFollowing: Sendable {
 
     /// Nobody has anything in memory that may be older than what there is.
     func noteAll() throws {
-        try follower.beginNow()
-        let token = try follower.token
+        guard let coordinator = core?.coordinator else { return }
+        if canNote { try follower.beginNow() }
+        let token = canNote ? try follower.token : coordinator.currentPersistentHistoryToken(fromStores: nil)
         progress.with { $0 = Progress(token: token) }
-        try follower.deleteSeenHistory()
+        if canNote { try follower.deleteSeenHistory() }
     }
+
+    /// Who only reads is in no list of those who follow.
+    private var canNote: Bool { core?.coordinator.persistentStores.contains(where: \.isReadOnly) == false }
 
     /// The store is another one, or empty, and the contexts forget what they have read of it.
     func beginAnew() { do { try noteAll() } catch { keepGap(error) } }
@@ -117,7 +122,7 @@ final class HistoryFollowing: Sendable {
             progress.unnoted += max(news.transactions.count, 1)
             return progress.unnoted
         }
-        guard unnoted >= Self.transactionsPerNote else { return }
+        guard unnoted >= Self.transactionsPerNote, canNote else { return }
         try follower.didSee(token)
         try follower.deleteSeenHistory()
         progress.with { $0.unnoted = 0 }

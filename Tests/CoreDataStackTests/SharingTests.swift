@@ -122,6 +122,26 @@ struct SharingTests {
         try await bench.stack.close()
     }
 
+    @Test("show it also where they may only read", .timeLimit(.minutes(1)))
+    func readOnly() async throws {
+        let bench = try await Bench(.file, options: options("app"))
+        let readOnly = options("viewer").merging([NSReadOnlyPersistentStoreOption: true]) { $1 }
+        let viewer = try await CoreDataStack.constructSQLiteStack(
+            model: NoteModel.make(),
+            at: bench.url,
+            persistentStoreOptions: readOnly
+        )
+        var results = viewer.mainQueueContext.results(of: NSFetchRequest<Note>(entityName: "Note")).makeAsyncIterator()
+        #expect(try await results.next()?.ids == [])
+        try await bench.main.perform {
+            bench.main.insertNote("a")
+            try bench.main.save()
+        }
+        #expect(try await results.next()?.ids.count == 1)
+        try await viewer.close()
+        try await bench.stack.close()
+    }
+
     @Test("keep no more of the history than somebody has yet to see, however short each of them runs")
     func history() async throws {
         let folder = try TemporaryFolder()

@@ -56,8 +56,8 @@ extension NSPersistentStoreCoordinator {
     /// Puts a copy of one store in the place of another, which need not be there yet: a backup that comes back.
     ///
     /// In one transaction of the file: other processes, and coordinators, that have it open see all of the old contents or all of the new ones,
-    /// also after a crash. A store of this coordinator at that place is removed first; others should be removed by whoever added them, as what they
-    /// remember of rows is no longer true. The source stays as it is, and may be open. Replacing a store with itself does nothing.
+    /// also after a crash. A store of this coordinator at that place is removed first; others find out, throw 134070 from then on, as what they
+    /// remember of rows is no longer true, and are to be removed and added anew. The source stays as it is, and may be open. Replacing a store with itself does nothing.
     ///
     /// - Parameter destinationOptions: how long to wait for others, and with `NSPersistentStoreForceDestroyOption` whether what is replaced may be no
     ///   database.

@@ -3,7 +3,8 @@ import Logging
 
 extension Notification.Name {
     /// Something was committed into a store, by whichever context, coordinator or process. Its object is the coordinator, its user info has the store's
-    /// UUID (`NSStoreUUIDKey`) and URL (`NSPersistentStoreURLKey`), and with history the place behind it (`NSPersistentHistoryTokenKey`).
+    /// UUID (`NSStoreUUIDKey`) and URL (`NSPersistentStoreURLKey`), and with history the place behind it (`NSPersistentHistoryTokenKey`),
+    /// which is missing where another store has taken this one's place.
     ///
     /// Posted on a queue of the coordinator's own for stores with `NSPersistentStoreRemoteChangeNotificationPostOptionKey`: once for commits that
     /// follow each other quickly, and for those of other processes at most once a second.

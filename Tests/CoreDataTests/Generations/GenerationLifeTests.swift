@@ -84,17 +84,40 @@ struct GenerationLifeTests {
         #expect(try titles(late) == ["first"])
     }
 
-    @Test("a log that grows large is reported, once for each generation")
+    @Test("a file that others have removed, or made anew, is read no more once the context moves on", arguments: [false, true])
+    func removedFile(isMadeAnew: Bool) throws {
+        let library = try Library(.file)
+        let context = try pinned(library)
+        for suffix in ["", "-wal", "-shm"] { try FileManager.default.removeItem(atPath: library.url.path + suffix) }
+        if isMadeAnew { try makeStore(at: library.url) }
+        try context.setQueryGenerationFrom(.current)
+        cocoaError(4) { try titles(context) }
+    }
+
+    @Test("a log that is large is emptied by a save, once nobody keeps it from that")
+    func emptying() throws {
+        let library = try Library(.file)
+        library.store.snapshots.setLogLimit(20_000)
+        try pinned(library).setQueryGenerationFrom(nil)
+        _ = try library.savedBook(String(repeating: "x", count: 30_000))
+        #expect(try FileManager.default.attributesOfItem(atPath: library.url.path + "-wal")[.size] as? Int == 0)
+        #expect(try library.sql("SELECT max(length(ZTITLE)) FROM ZBOOK") == "30000")
+    }
+
+    @Test("a log that grows large is reported, once, and not of those who read for a moment")
     func report() throws {
         let library = try Library(.file)
         let context = try pinned(library)
         library.store.snapshots.setLogLimit(20_000)
-        #expect(library.store.snapshots.overdue("x", logSize: 19_999).isEmpty)
-        let said = library.store.snapshots.overdue("x", logSize: 20_000)
-        #expect(said.count == 1 && said[0].contains("20000 bytes"))
-        #expect(library.store.snapshots.overdue("x", logSize: 30_000).isEmpty)
+        func said(_ size: Int64, after seconds: Int) -> String? {
+            library.store.snapshots.overdue("x", logSize: size, at: .now() + .seconds(seconds))
+        }
+        #expect(said(19_999, after: 5) == nil)
+        #expect(said(20_000, after: 0) == nil)
+        #expect(said(20_000, after: 5)?.contains("20000 bytes") == true)
+        #expect(said(30_000, after: 5) == nil)
         try context.setQueryGenerationFrom(nil)
-        #expect(library.store.snapshots.overdue("x", logSize: 30_000).isEmpty)
+        #expect(said(30_000, after: 5) == nil)
     }
 
     @Test("a checkpoint of another process leaves the generation whole, and does not wait for it")

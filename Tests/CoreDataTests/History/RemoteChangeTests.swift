@@ -57,6 +57,21 @@ struct RemoteChangeTests {
         }
     }
 
+    @Test("tells of what other processes commit into the file that a link leads to")
+    func link() async throws {
+        let library = try Library(.file, options: Self.options)
+        let link = library.home.folder.file("Link.sqlite")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: library.url)
+        let stack = try Stack(link, options: Self.options)
+        var changes = changes(of: stack.coordinator)
+        _ = try Child.sqlite(
+            library.url,
+            "INSERT INTO ATRANSACTION(Z_PK, Z_ENT, ZTIMESTAMP) VALUES(1, 16002, 0); UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_ENT = 16002"
+        )
+        #expect(try await number(&changes, stack.coordinator.persistentStores[0]) == 1)
+        try stack.close()
+    }
+
     @Test("goes on telling once its store was emptied, or moved", arguments: StoreKind.allCases)
     func exchanged(kind: StoreKind) async throws {
         let library = try Library(kind, options: Self.options)

@@ -53,6 +53,32 @@ struct ReplacingTests {
         #expect(try home.sql("SELECT group_concat(ZLABEL) FROM ZTAG") == "b")
     }
 
+    // * A coordinator has read a store. A backup of that very store is put back, others save rows whose keys it remembers, and so on once more.
+    // => It reads and writes nothing any more: what it remembers is of another state.
+    @Test("by an older state of itself is seen by those who have it open", arguments: StoreKind.allCases)
+    func olderState(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let (backup, url) = (home.url("Backup.sqlite"), home.url())
+        let kept = kind == .memory ? try [Stack(backup), Stack(url)] : []
+        try makeStore(at: url, labels: ["a"])
+        try replace(backup, with: url)
+        for label in ["b", "c"] {
+            let open = try Stack(url)
+            let context = open.newContext()
+            Tag(context: context).label = label
+            try context.save()
+            #expect(try context.labels().contains(label))
+            try replace(url, with: backup)
+            try makeStore(at: url, labels: ["x"])
+            cocoaError(134070) { try context.labels() }
+            cocoaError(134070) { try open.newContext().labels() }
+            Tag(context: context).label = "y"
+            cocoaError(134070) { try context.save() }
+            #expect(try Stack(url).newContext().labels() == ["a", "x"])
+        }
+        withExtendedLifetime(kept) {}
+    }
+
     @Test("with pages of another size")
     func pages() throws {
         let home = try StoreHome(.file)

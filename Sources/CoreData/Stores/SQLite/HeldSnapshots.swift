@@ -6,7 +6,12 @@ final class HeldSnapshots: Sendable {
     private struct Held {
         weak var store: SQLiteStore?
         let begin: DispatchTime
+    }
+
+    private struct Large {
+        /// Since when somebody was told, if the log has not been emptied since.
         var isReported = false
+        var nextAttempt = DispatchTime(uptimeNanoseconds: 0)
     }
 
     /// How many there may be at a time: each has a connection, with its memory and its file descriptors.
@@ -17,6 +22,10 @@ final class HeldSnapshots: Sendable {
 
     private let held = Lock<[Held]>([])
     private let logLimit = Lock(usualLogLimit)
+    private let large = Lock(Large())
+    private static let (pause, longPause, patience) = (
+        DispatchTimeInterval.seconds(1), DispatchTimeInterval.seconds(10), UInt64(1_000_000_000)
+    )
 
     /// How many are held.
     var count: Int { held.withLock { $0.count { $0.store != nil } } }
@@ -52,30 +61,57 @@ final class HeldSnapshots: Sendable {
         stores.forEach { $0.close() }
     }
 
-    /// Something was written: logs who keeps the write-ahead log from being taken into the file, where it has become large; each once.
+    /// Something was written: where the write-ahead log has become large, it is taken into the file, for which those who read for a moment are waited
+    /// for. Where somebody keeps it from that for longer, the log says who, once for each time that it becomes large.
     func noteSave(of store: SQLiteStore) {
-        guard held.withLock({ !$0.isEmpty }), let path = store.url?.path else { return }
-        for warning in overdue(path, logSize: Self.size(of: path + "-wal")) { Logger(label: "CoreData").warning("\(warning)") }
+        guard held.withLock({ !$0.isEmpty }), let path = store.url?.resolvingSymlinksInPath().path,
+            Self.size(of: path + "-wal") >= logLimit.withLock({ $0 }), mayAttempt
+        else { return }
+        guard let used = store.emptyLog() else { return large.withLock { $0 = Large(nextAttempt: .now() + Self.pause) } }
+        large.withLock { $0.nextAttempt = .now() + Self.longPause }
+        if let warning = overdue(path, logSize: used) { Logger(label: "CoreData").warning("\(warning)") }
     }
 
-    /// What is to be said of a log of that size.
-    func overdue(_ path: String, logSize: Int64) -> [String] {
-        guard logSize >= logLimit.withLock({ $0 }) else { return [] }
-        return held.withLock { held in
-            held.indices.compactMap { index in
-                guard held[index].store != nil, !held[index].isReported else { return nil }
-                held[index].isReported = true
-                let seconds = (DispatchTime.now().uptimeNanoseconds - held[index].begin.uptimeNanoseconds) / 1_000_000_000
-                return """
-                    A query generation that is pinned since \(seconds) s keeps the write-ahead log of \(path) from being taken into the file: it has \
-                    \(logSize) bytes. Move the context on (save, mergeChanges, reset, setQueryGenerationFrom), or unpin it.
-                    """
-            }
-        }
+    private var mayAttempt: Bool { large.withLock { $0.nextAttempt <= .now() } }
+
+    /// What is to be said of a log of which so many bytes are in use; nil where nobody is to blame, or it was said.
+    func overdue(_ path: String, logSize: Int64, at time: DispatchTime = .now()) -> String? {
+        guard logSize >= logLimit.withLock({ $0 }), let oldest = held.withLock({ $0.first { $0.store != nil } }),
+            time.uptimeNanoseconds >= oldest.begin.uptimeNanoseconds + Self.patience,
+            large.withLock({ large in
+                defer { large.isReported = true }
+                return !large.isReported
+            })
+        else { return nil }
+        return """
+            A query generation that is pinned since \((time.uptimeNanoseconds - oldest.begin.uptimeNanoseconds) / 1_000_000_000) s keeps the \
+            write-ahead log of \(path) from being taken into the file: \(logSize) bytes of it are in use. Move the context on (save, \
+            mergeChanges, reset, setQueryGenerationFrom), or unpin it.
+            """
     }
 
     private static func size(of path: String) -> Int64 {
         var status = stat()
         return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+}
+
+extension SQLiteStore {
+    /// Takes the write-ahead log into the file and empties it, where that can be done nearly at once.
+    ///
+    /// - Returns: how many bytes of it are in use otherwise.
+    fileprivate func emptyLog() -> Int64? {
+        // Where that fails, the next save tries again.
+        let answer = try? pool.write { connection in
+            try connection.waiting(atMost: 0.1) {
+                try connection.unobserved {
+                    try (connection.rows("PRAGMA wal_checkpoint(TRUNCATE)").first, connection.rows("PRAGMA page_size").first?.first)
+                }
+            }
+        }
+        guard let row = answer?.0, row[0] != .integer(0), case .integer(let pages) = row[1], case .integer(let size)? = answer?.1 else {
+            return nil
+        }
+        return pages * size
     }
 }

@@ -10,13 +10,14 @@ extension SQLiteStore {
     /// - Throws: `SaveConflicts` or a `CocoaError`; the file is as it was then.
     func write(_ changes: StoreChanges, _ next: (SaveRun) throws -> Void) throws -> SaveRun {
         do {
-            defer { snapshots.noteSave(of: self) }
-            return try pool.write { connection in
+            let run = try pool.write { connection in
                 do { return try write(changes, connection, next) } catch let conflicts as SaveConflicts {
                     // Others would change the same rows once more before they are resolved.
                     throw conflicts.keepingTurn(lock.keepNextTurn())
                 }
             }
+            snapshots.noteSave(of: self)
+            return run
         } catch let error as SQLiteError {
             orderMarks.forget()
             throw CocoaError(error, url: url, doing: "save", default: .persistentStoreSave)

@@ -43,9 +43,9 @@ struct DatabaseReplacement {
         if let target = destination.supportFolder { try ExternalFiles(target).remove(except: source.supportFolder) }
     }
 
-    /// NB: what cannot be read, the copy heals, or fails at itself. The numbers are a transaction of their own, in the same turn.
+    /// NB: what cannot be read, the copy heals, or fails at itself. What is said of it is a transaction of its own, in the same turn.
     private func copy(_ reader: Connection, to writer: Connection) throws {
-        let succession = try? HistorySuccession(of: writer, by: reader)
+        let succession = try? StateSuccession(of: writer, by: reader)
         try reader.copyDatabase(to: writer)
         try succession?.apply(to: writer)
     }

@@ -56,18 +56,20 @@ extension SQLiteStore {
         try connection.unobserved { try requireKnownModel(connection) }
     }
 
-    /// A migration leaves the identifier as it is, and changes the tables.
+    /// A migration leaves the identifier as it is, and changes the tables. So does an older state of the store that is put back.
     private func requireKnownModel(_ connection: Connection) throws {
         guard case .integer(let version)? = try connection.rows("PRAGMA schema_version").first?.first,
             version != tablesVersion.load(ordering: .relaxed)
         else { return }
-        guard try hasKnownModel(connection) else { throw changed("migrated to another version of its model") }
+        let found = try StoreMetadata.read(from: connection)
+        guard found?.replacement == state.withLock(\.metadata.replacement) else { throw changed("replaced") }
+        guard isKnownModel(found) else { throw changed("migrated to another version of its model") }
         tablesVersion.store(version, ordering: .relaxed)
     }
 
     /// Whether the file says what it said when the store was opened, or what the store has written into it.
-    private func hasKnownModel(_ connection: Connection) throws -> Bool {
-        let hashes = try StoreMetadata.read(from: connection)?.versionHashes
+    private func isKnownModel(_ found: StoreMetadata?) -> Bool {
+        let hashes = found?.versionHashes
         return hashes == openedVersionHashes || hashes == model.versionHashes(forConfigurationName: explicitConfiguration)
     }
 

@@ -7,6 +7,8 @@ struct StoreMetadata {
     var uuid: String
     /// The property list, without the identifier. Keys that are unknown here stay as they are.
     var values: [String: Any]
+    /// The last replacement that the database has behind it of one state of the store by another; nil for none. It is kept beside the metadata.
+    private(set) var replacement: String?
 
     /// The metadata of a new store for a model.
     init(model: NSManagedObjectModel, configuration: String?, type: String = NSSQLiteStoreType, uuid: UUID = UUID()) {
@@ -15,9 +17,10 @@ struct StoreMetadata {
         stamp(model: model, configuration: configuration, type: type)
     }
 
-    private init(uuid: String, values: [String: Any]) {
+    private init(uuid: String, values: [String: Any], replacement: String?) {
         self.uuid = uuid
         self.values = values
+        self.replacement = replacement
     }
 
     /// The versions of the entities that the rows are of.
@@ -61,8 +64,10 @@ extension StoreMetadata {
     ///
     /// - Throws: `CocoaError.fileReadCorruptFile` for a row that cannot be understood, or the `SQLiteError` of the read.
     static func read(from connection: Connection) throws -> StoreMetadata? {
-        let table = try connection.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'")
-        guard !table.isEmpty else { return nil }
+        let tables = try connection.rows(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('Z_METADATA', '\(replacementTable)')"
+        )
+        guard tables.contains([.text("Z_METADATA")]) else { return nil }
         guard let row = try connection.rows("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1").first else { return nil }
         guard case .text(let uuid) = row[0], case .blob(let plist) = row[1],
             let values = try? PropertyListSerialization.propertyList(from: Data(plist), format: nil) as? [String: Any]
@@ -72,7 +77,22 @@ extension StoreMetadata {
                 "The metadata of the store cannot be read: Z_METADATA has no valid property list."
             )
         }
-        return StoreMetadata(uuid: uuid, values: values)
+        let replacement = tables.count > 1 ? try connection.rows("SELECT ID FROM \(replacementTable)").first?.first : nil
+        return StoreMetadata(
+            uuid: uuid,
+            values: values,
+            replacement: replacement.flatMap { if case .text(let id) = $0 { id } else { nil } }
+        )
+    }
+
+    private static let replacementTable = "CD_REPLACEMENT"
+
+    /// Notes that the contents of the database were replaced by others of the same store: who has it open finds out, as the tables have another
+    /// version then. Needs a transaction around it.
+    static func noteReplacement(in connection: Connection) throws {
+        try connection.execute("DROP TABLE IF EXISTS \(replacementTable)")
+        try connection.execute("CREATE TABLE \(replacementTable) (ID TEXT)")
+        try connection.run("INSERT INTO \(replacementTable)(ID) VALUES(?1)", [.text(UUID().uuidString)])
     }
 
     /// The identifier alone; nil where there is no store any more.

@@ -12,7 +12,8 @@ final class FileEvents: @unchecked Sendable {
 
     /// Nil where the system has no more of what that takes.
     init?(_ url: URL, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
-        self.url = url
+        // NB: SQLite follows links, and has its log beside what they lead to.
+        self.url = url.resolvingSymlinksInPath()
         descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         guard descriptor >= 0 else { return nil }
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)

@@ -1,23 +1,22 @@
 import SQLiteDriver
 
-/// A state of a store takes the place of another of the same store, as a backup does that comes back: what tokens say of the one is not to be taken
-/// for places of the other.
-struct HistorySuccession {
-    /// How far the history that is replaced, and the one that comes, have counted.
+/// A state of a store takes the place of another of the same store, as a backup does that comes back. Nobody is to take the one for the other: neither
+/// who has the store open, and remembers rows of it, nor who has a token of its history.
+struct StateSuccession {
+    /// How far the history that is replaced, or the one that comes, has counted.
     private let counted: [(counter: HistoryCounter, last: Int64)]
-    /// Whether what comes is an older or a newer part of what was there, as far as that can be seen.
+    /// Whether the history that comes is a part of what was there, or what was there one of it, as far as that can be seen.
     private let isSameHistory: Bool
 
-    /// Nil where there is nothing to be mistaken: no history, or another store's.
+    /// Nil where another store is replaced, or none.
     ///
     /// - Throws: what keeps one of them from being read.
     init?(of replaced: Connection, by source: Connection) throws {
         let uuid = try StoreMetadata.uuid(in: source)
-        guard uuid != nil, try StoreMetadata.uuid(in: replaced) == uuid, try HistoryTables.areThere(replaced),
-            try HistoryTables.areThere(source)
-        else { return nil }
-        counted = try [HistoryCounter.change, .transaction].map { ($0, try max($0.last(replaced), $0.last(source))) }
-        isSameHistory = try Self.isSame(source, replaced)
+        guard uuid != nil, try StoreMetadata.uuid(in: replaced) == uuid else { return nil }
+        let haveHistory = try HistoryTables.areThere(replaced) && HistoryTables.areThere(source)
+        counted = try (haveHistory ? [HistoryCounter.change, .transaction] : []).map { ($0, try max($0.last(replaced), $0.last(source))) }
+        isSameHistory = try !haveHistory || Self.isSame(source, replaced)
     }
 
     /// Where both have the last transaction of the one that comes, it has to be the same.
@@ -32,6 +31,7 @@ struct HistorySuccession {
     /// another begins anew.
     func apply(to connection: Connection) throws {
         try connection.transaction(.immediate) {
+            try StoreMetadata.noteReplacement(in: connection)
             if !isSameHistory { _ = try SQLiteStore.deleteTransactions(upTo: .max, connection) }
             for (counter, last) in counted { try counter.note(last + 1, connection) }
         }
