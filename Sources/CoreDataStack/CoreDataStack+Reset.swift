@@ -44,36 +44,46 @@ extension CoreDataStack {
     }
 
     private func reset(_ options: PersistentStoreOptions) async throws {
-        try core.gate.close(.storeWasReset)
-        defer { core.gate.open() }
-        await core.gate.drain()
-        for context in core.takeTransientContexts() { context.leaveBehind(throwing: .storeWasReset) }
-        try await empty(options)
-        for context in [privateQueueContext, mainQueueContext] {
+        try await core.exchangeStore { [self] in try empty(options) }
+    }
+
+    private func empty(_ options: PersistentStoreOptions) throws {
+        let store = try store
+        let reset = if case .file(let url) = place { InterruptedReset(of: url) } else { InterruptedReset?.none }
+        try reset?.begin()
+        do {
+            try core.coordinator.emptyPersistentStore(store, options: options.sharing(as: store).values)
+        } catch {
+            try reset?.end()
+            throw error
+        }
+        try reset?.end()
+    }
+}
+
+extension StackCore {
+    /// Lets the store become another one: saves that are on their way end first, new ones are refused meanwhile. Root and main are without objects
+    /// then, all other contexts are left behind.
+    ///
+    /// - Throws: `Error.storeWasReset` while another exchange is under way; what `exchange` throws: root and main are what they were then.
+    func exchangeStore(_ exchange: @escaping @Sendable () throws -> Void) async throws {
+        try gate.close(.storeWasReset)
+        defer { gate.open() }
+        await gate.drain()
+        for context in takeTransientContexts() { context.leaveBehind(throwing: .storeWasReset) }
+        try await CoreDataStack.inBackground { [self] in
+            try exchange()
+            // The new store knows nobody who follows it.
+            following?.beginAnew()
+        }
+        for context in [root, main].compactMap({ $0 }) {
             await context.perform {
                 context.giveUpChildSaves()
                 context.reset()
             }
         }
         // Who was made meanwhile may have read what is gone.
-        for context in core.takeTransientContexts() { context.leaveBehind(throwing: .storeWasReset) }
-    }
-
-    private func empty(_ options: PersistentStoreOptions) async throws {
-        try await Self.inBackground { [self] in
-            let store = try store
-            let reset = if case .file(let url) = place { InterruptedReset(of: url) } else { InterruptedReset?.none }
-            try reset?.begin()
-            do {
-                try core.coordinator.emptyPersistentStore(store, options: options.sharing(as: store).values)
-            } catch {
-                try reset?.end()
-                throw error
-            }
-            try reset?.end()
-            // The store that is empty now knows nobody who follows it.
-            core.following?.beginAnew()
-        }
+        for context in takeTransientContexts() { context.leaveBehind(throwing: .storeWasReset) }
     }
 }
 

@@ -62,6 +62,8 @@ final class HistoryFollowing: Sendable {
         var unnoted = 0
         /// Whether something was not merged: then all is to be read anew.
         var hasGap = false
+        /// Whether the store, which others have made another one, is being opened anew.
+        var isReopening = false
     }
 
     private let follower: HistoryFollower
@@ -108,8 +110,35 @@ final class HistoryFollowing: Sendable {
             } catch let error as CocoaError where error.errorCode == NSPersistentHistoryTokenExpiredError {
                 try readAnew()
             }
+        } catch let error as CocoaError where error.errorCode == NSPersistentStoreOperationError {
+            reopen(error)
         } catch {
             report(error)
+        }
+    }
+
+    /// Another process has emptied the store, or has put another in its place: as after a reset of one's own.
+    private func reopen(_ cause: any Error) {
+        let isFirst = progress.with { progress in
+            defer { progress.isReopening = true }
+            return !progress.isReopening
+        }
+        guard isFirst, let core else { return }
+        Task.detached { [self] in
+            do {
+                try await core.exchangeStore { [core] in
+                    for store in core.coordinator.persistentStores { try core.coordinator.reopenPersistentStore(store) }
+                }
+                core.errors.report(
+                    CoreDataStack.Error.storeWasReset,
+                    about: "Others have emptied the store, or replaced it; its contexts begin anew:"
+                )
+            } catch CoreDataStack.Error.storeWasReset, CoreDataStack.Error.stackWasClosed {
+                // A reset of one's own takes the store anew, too.
+            } catch {
+                report(error)
+            }
+            progress.with { $0.isReopening = false }
         }
     }
 

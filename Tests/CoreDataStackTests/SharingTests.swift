@@ -160,6 +160,47 @@ struct SharingTests {
         #expect(try connection.rows("SELECT min(Z_PK), max(Z_PK) FROM ATRANSACTION") == [[.integer(9), .integer(12)]])
     }
 
+    // * Two stacks on one store; one is reset, as for a logout, and goes on.
+    // => The other is as after a reset of its own: empty, told so, and then it shows what the first saves, and the first what it saves.
+    @Test("follow a reset of another, and share what comes then")
+    func resetByOther() async throws {
+        let folder = try TemporaryFolder()
+        let model = GroupModel.make()
+        let app = try await CoreDataStack.constructSQLiteStack(model: model, at: folder.store, persistentStoreOptions: options("app"))
+        let other = try await CoreDataStack.constructSQLiteStack(model: model, at: folder.store, persistentStoreOptions: options("other"))
+        let main = other.mainQueueContext
+        try await main.perform { try GroupModel.insert(1, into: main) }
+        try await main.saveToStore()
+        try await main.perform { try GroupModel.insert(2, into: main) }
+        let worker = other.newChildContext()
+        var errors = other.saveErrors.makeAsyncIterator()
+        try await app.resetStore()
+        #expect(await errors.next() as? CoreDataStack.Error == .storeWasReset)
+        try await main.perform {
+            #expect(main.registeredObjects.isEmpty && !main.hasChanges)
+            let count = try main.count(for: GroupModel.groups())
+            #expect(count == 0)
+        }
+        await worker.perform { _ = #expect(throws: CoreDataStack.Error.storeWasReset) { try worker.fetch(GroupModel.groups()) } }
+        for (writer, reader) in [(app, other), (other, app)] {
+            let (source, target) = (writer.mainQueueContext, reader.mainQueueContext)
+            await target.perform { target.retainsRegisteredObjects = true }
+            var merges = NotificationCenter.default.notifications(named: .NSManagedObjectContextDidMergeChangesObjectIDs, object: target)
+                .makeAsyncIterator()
+            try await source.perform { try GroupModel.insert(writer === app ? 3 : 4, into: source) }
+            try await source.saveToStore()
+            _ = await merges.next()
+        }
+        for context in [app.mainQueueContext, main] {
+            let numbers = try await context.perform {
+                try context.fetch(GroupModel.groups()).compactMap { $0.value(forKey: "number") as? Int }
+            }
+            #expect(Set(numbers) == [3, 4])
+        }
+        try await other.close()
+        try await app.close()
+    }
+
     // * A process saves with a history, again and again. It is killed; another goes on with the file.
     // => Every save is there with its history, or neither: what the history says was deleted last is gone, all else is there, and the history
     //    since the kill before leads from the file as it was then to what it is now.

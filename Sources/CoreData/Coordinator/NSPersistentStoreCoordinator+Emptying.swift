@@ -12,12 +12,22 @@ extension NSPersistentStoreCoordinator {
     ///   options: all objects are still there then.
     @discardableResult
     public func emptyPersistentStore(_ store: NSPersistentStore, options: [AnyHashable: Any]? = nil) throws -> NSPersistentStore {
-        guard let old = allStores.first(where: { $0 === store }) else {
-            throw CocoaError.coreData(.coreData, "The store is not one of this coordinator's.")
-        }
+        let old = try own(store)
         let fresh = try old.emptied(options: options)
         replace(old, with: fresh)
         fresh.discardRemains()
+        return fresh
+    }
+
+    /// Takes a store as its database is by now, where others have emptied or replaced it: what `emptyPersistentStore` says of the exchange holds here
+    /// too.
+    ///
+    /// - Throws: where it cannot be opened: the coordinator has the old one then.
+    @discardableResult
+    package func reopenPersistentStore(_ store: NSPersistentStore) throws -> NSPersistentStore {
+        let old = try own(store)
+        let fresh = try old.reopened()
+        replace(old, with: fresh)
         return fresh
     }
 

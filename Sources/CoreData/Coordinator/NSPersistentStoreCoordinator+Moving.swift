@@ -111,7 +111,7 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    private func own(_ store: NSPersistentStore) throws -> any RowStore {
+    func own(_ store: NSPersistentStore) throws -> any RowStore {
         if let own = allStores.first(where: { $0 === store }) { return own }
         throw CocoaError.coreData(.coreData, "The store is not one of this coordinator's.")
     }

@@ -62,6 +62,10 @@ package protocol RowStore: NSPersistentStore {
     ///
     /// - Throws: where that cannot be: everything is as it was then.
     func emptied(options: [AnyHashable: Any]?) throws -> any RowStore
+    /// The same store as its database is now, whoever has made another of it; this instance is to be closed then.
+    ///
+    /// - Throws: why it cannot be opened.
+    func reopened() throws -> any RowStore
     /// Gives back the space of what was removed.
     func discardRemains()
     /// Does one part of what a migration has left to be done; says whether there was one.
@@ -100,6 +104,10 @@ extension NSEntityDescription {
 extension RowStore {
     package func emptied(options: [AnyHashable: Any]?) throws -> any RowStore {
         throw CocoaError.coreData(.persistentStoreOperation, "A store of type \(type) cannot be emptied in place: delete its objects.")
+    }
+
+    package func reopened() throws -> any RowStore {
+        throw CocoaError.coreData(.persistentStoreOperation, "A store of type \(type) cannot be opened once more: remove it, and add it anew.")
     }
 
     package func discardRemains() {}

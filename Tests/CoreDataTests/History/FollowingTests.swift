@@ -181,7 +181,9 @@ struct PutBackTests {
         withExtendedLifetime(kept) {}
     }
 
-    @Test("begins a new history where the copy has gone on by itself", arguments: StoreKind.allCases)
+    // * A store and a copy of it go on, each by itself; then the copy is put in the store's place.
+    // => Who had seen what is in both hears of what was committed to the copy; who had seen more, that it is gone.
+    @Test("goes on with the copy's history where both have gone on by themselves", arguments: StoreKind.allCases)
     func twoHistories(kind: StoreKind) throws {
         let home = try StoreHome(kind)
         let (url, copy) = (home.url(), home.url("Copy.sqlite"))
@@ -195,11 +197,59 @@ struct PutBackTests {
         for stack in [first, second] { try stack.close() }
         try replace(url, with: copy)
         let stack = try Stack(url, options: options)
-        for transaction in all { cocoaError(134301) { try stack.newContext().history(after: transaction.token) } }
-        try save(1, stack)
-        #expect(try stack.newContext().history().map(\.transactionNumber) == [5])
+        for transaction in all.dropFirst() { cocoaError(134301) { try stack.newContext().history(after: transaction.token) } }
+        #expect(try stack.newContext().history(after: all[0].token).count == 2)
         try stack.close()
         withExtendedLifetime(kept) {}
+    }
+
+    // * The same with a copy of the file, which counts as the store does: the same numbers mean other transactions.
+    // => Nobody can tell who has seen what: all tokens have expired, and a new history begins.
+    @Test("begins a new history where the same numbers are of other transactions")
+    func sameNumbers() throws {
+        let home = try StoreHome(.file)
+        let (url, copy) = (home.url(), home.url("Copy.sqlite"))
+        let first = try Stack(url, options: options)
+        try save(1, first)
+        try first.close()
+        try FileManager.default.copyItem(at: url, to: copy)
+        for place in [url, copy] {
+            let stack = try Stack(place, options: options)
+            try save(2, stack)
+            try stack.close()
+        }
+        let before = try Stack(url, options: options)
+        let all = try before.newContext().history()
+        try before.close()
+        try replace(url, with: copy)
+        let stack = try Stack(url, options: options)
+        for transaction in all { cocoaError(134301) { try stack.newContext().history(after: transaction.token) } }
+        #expect(try stack.newContext().history().isEmpty)
+        try save(1, stack)
+        #expect(try stack.newContext().history().count == 1)
+        try stack.close()
+    }
+
+    // * The usual way on a Mac: the store is destroyed, then the backup is put in its place.
+    // => A token of what was destroyed has expired, however many transactions follow.
+    @Test("lets tokens expire also where the store was destroyed before")
+    func destroyedBefore() throws {
+        let home = try StoreHome(.file)
+        let (url, backup) = (home.url(), home.url("Backup.sqlite"))
+        let first = try Stack(url, options: options)
+        try save(3, first)
+        try replace(backup, with: url)
+        try save(3, first)
+        let lost = try #require(first.coordinator.currentPersistentHistoryToken(fromStores: nil))
+        try first.close()
+        try Stack().coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
+        try replace(url, with: backup)
+        let stack = try Stack(url, options: options)
+        for _ in 0..<5 {
+            cocoaError(134301) { try stack.newContext().history(after: lost) }
+            try save(1, stack)
+        }
+        try stack.close()
     }
 }
 

@@ -48,6 +48,8 @@ extension SQLiteStore: RowStore {
         return StoreReceipt(insertedKeys: run.insertedKeys, publish: run.publish)
     }
 
+    func reopened() throws -> any RowStore { try reopened(options: options) }
+
     func emptied(options: [AnyHashable: Any]?) throws -> any RowStore {
         try requireWritable()
         let fresh = try reopened(options: options)

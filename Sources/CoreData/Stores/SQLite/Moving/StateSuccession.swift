@@ -1,22 +1,24 @@
+import Foundation
 import SQLiteDriver
 
-/// A state of a store takes the place of another of the same store, as a backup does that comes back. Nobody is to take the one for the other: neither
+/// A state of a store takes the place of whatever was there, as a backup does that comes back. Nobody is to take the one for the other: neither
 /// who has the store open, and remembers rows of it, nor who has a token of its history.
 struct StateSuccession {
-    /// How far the history that is replaced, or the one that comes, has counted.
+    /// How far the history that comes, or the one of the same store that is replaced, has counted.
     private let counted: [(counter: HistoryCounter, last: Int64)]
     /// Whether the history that comes is a part of what was there, or what was there one of it, as far as that can be seen.
     private let isSameHistory: Bool
 
-    /// Nil where another store is replaced, or none.
-    ///
-    /// - Throws: what keeps one of them from being read.
-    init?(of replaced: Connection, by source: Connection) throws {
-        let uuid = try StoreMetadata.uuid(in: source)
-        guard uuid != nil, try StoreMetadata.uuid(in: replaced) == uuid else { return nil }
-        let haveHistory = try HistoryTables.areThere(replaced) && HistoryTables.areThere(source)
-        counted = try (haveHistory ? [HistoryCounter.change, .transaction] : []).map { ($0, try max($0.last(replaced), $0.last(source))) }
-        isSameHistory = try !haveHistory || Self.isSame(source, replaced)
+    /// - Throws: what keeps the one that comes from being read.
+    init(of replaced: Connection, by source: Connection) throws {
+        let hasHistory = try HistoryTables.areThere(source)
+        // What cannot be read is none.
+        let isSameStore = try (try? StoreMetadata.uuid(in: replaced)) == StoreMetadata.uuid(in: source)
+        let goesOn = hasHistory && isSameStore && (try? HistoryTables.areThere(replaced)) == true
+        counted = try (hasHistory ? [HistoryCounter.change, .transaction] : []).map { counter in
+            (counter, try max(counter.last(source), goesOn ? counter.last(replaced) : 0))
+        }
+        isSameHistory = try !goesOn || Self.isSame(source, replaced)
     }
 
     /// Where both have the last transaction of the one that comes, it has to be the same.
@@ -27,13 +29,16 @@ struct StateSuccession {
         return other == nil || other == last
     }
 
-    /// What is committed from now on has numbers that neither had; one is left out, so that tokens of what is gone have expired. A history that is
+    /// What is committed from now on has numbers that no state of the store had, so that tokens of what is gone have expired. A history that is
     /// another begins anew.
+    ///
+    /// NB: what stood here before may be gone already, with its numbers: the clock has counted further than any history.
     func apply(to connection: Connection) throws {
         try connection.transaction(.immediate) {
             try StoreMetadata.noteReplacement(in: connection)
             if !isSameHistory { _ = try SQLiteStore.deleteTransactions(upTo: .max, connection) }
-            for (counter, last) in counted { try counter.note(last + 1, connection) }
+            let clock = Int64(Date().timeIntervalSinceReferenceDate * 1000)
+            for (counter, last) in counted { try counter.note(max(last, clock) + 1, connection) }
         }
     }
 }
