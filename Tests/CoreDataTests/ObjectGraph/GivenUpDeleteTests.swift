@@ -87,6 +87,28 @@ struct GivenUpDeleteTests: TwoContextSuite {
         try expectBosses("boss", "boss", "boss", "boss")
     }
 
+    // * Others let a book have a tag that is deleted here. The book's tags are read, without that one; then the delete is given up, or rolled back.
+    // => The book has the tag at both ends, and can lose it again.
+    @Test("shows members that others have got meanwhile", arguments: [false, true])
+    func readMeanwhile(rollsBack: Bool) throws {
+        let (tag, book) = (Tag(context: context), try library.savedBook())
+        tag.label = "a"
+        try context.save()
+        context.delete(tag)
+        context.processPendingChanges()
+        other.own(tag).label = "b"
+        other.own(book).tags = [other.own(tag)]
+        try other.save()
+        merge(tag, book)
+        #expect(book.tags.isEmpty)
+        if rollsBack { context.rollback() } else { try context.save() }
+        #expect(!tag.isDeleted && tag.label == "b" && !context.hasChanges)
+        #expect(book.tags == [tag] && tag.books == [book])
+        book.tags = []
+        try context.save()
+        #expect(try library.sql("SELECT COUNT(*) FROM Z_1TAGS") == "0")
+    }
+
     @Test("leaves pairs of many-to-many relationships that others have taken out, and those that they have made")
     func pairs() throws {
         let book = try library.savedBook()

@@ -160,7 +160,9 @@ extension NSManagedObjectContext {
         let gone = others.filter { $0.state.contains(.rowGone) }
         let told = Set(others.filter(\.state.isToldAsDeleted))
         let behind = others.filter { $0.state.intersection([.savedMeanwhile, .rowGone]) == .savedMeanwhile }
-        for object in gone { RelationshipReturn(of: object, .foundRow).forgetWhatOthersRead() }
+        for object in others where !object.state.isDisjoint(with: [.deleted, .rowGone]) {
+            RelationshipReturn(of: object, .foundRow).forgetWhatOthersRead()
+        }
         for object in inserted { vanish(object, .insertionDropped) }
         for object in others { rollBack(object) }
         let untold = tracker.untold

@@ -207,6 +207,10 @@ extension NSManagedObjectContext {
         guard !members.allSatisfy(isHere) else {
             return contents.realize(members, at: relationship.isOrdered ? rows.map(\.position) : [])
         }
+        if let back = relationship.inverse?.toManyIndex {
+            // Where the delete is taken back, this owner is asked again.
+            for member in members where member.state.contains(.deleted) { member.existingContents(back)?.noteStored(owner) }
+        }
         let here = zip(members, rows).filter { isHere($0.0) }
         contents.realize(here.map(\.0), at: relationship.isOrdered ? here.map(\.1.position) : [])
     }
