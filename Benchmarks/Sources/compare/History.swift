@@ -8,7 +8,7 @@ extension Bench {
     func insertWithHistory(_ side: any Side) throws -> Double {
         try withEmptyStore(side) { url in
             let count = workload.songs.count
-            let seconds = try withContext(url, Song.model(isIndexed: false), Self.tracked) { try insert(count, $0) }.0
+            let seconds = try withContext(url, Song.model(isIndexed: false), options: Self.tracked) { try insert(count, $0) }.0
             try verify(url, against: .inserted(count, workload), side)
             return seconds
         }
@@ -19,10 +19,10 @@ extension Bench {
         let count = workload.songs.count / 5
         return try withScratchDirectory { directory in
             let url = directory.appendingPathComponent("songs.sqlite")
-            _ = try withContext(url, Song.model(isIndexed: false), Self.tracked) { try insert(count, $0) }
+            _ = try withContext(url, Song.model(isIndexed: false), options: Self.tracked) { try insert(count, $0) }
             let (seconds, answer) =
                 try side is RawSide
-                ? askInC(Self.sql, url) : withContext(url, Song.model(isIndexed: false), Self.tracked, changes)
+                ? askInC(Self.sql, url) : withContext(url, Song.model(isIndexed: false), options: Self.tracked, changes)
             return try checked(seconds, answer, side, "history") { try askInC(Self.sql, url).1 }
         }
     }

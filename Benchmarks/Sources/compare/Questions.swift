@@ -69,7 +69,7 @@ extension Bench {
     func withContext<R>(
         _ url: URL,
         _ model: NSManagedObjectModel,
-        _ options: [AnyHashable: Any]? = nil,
+        options: [AnyHashable: Any]? = nil,
         _ body: (NSManagedObjectContext) throws -> R
     ) throws -> (Double, R) {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
