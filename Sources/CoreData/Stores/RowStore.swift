@@ -107,7 +107,10 @@ extension RowStore {
     }
 
     package func reopened() throws -> any RowStore {
-        throw CocoaError.coreData(.persistentStoreOperation, "A store of type \(type) cannot be opened once more: remove it, and add it anew.")
+        throw CocoaError.coreData(
+            .persistentStoreOperation,
+            "A store of type \(type) cannot be opened once more: remove it, and add it anew."
+        )
     }
 
     package func discardRemains() {}
