@@ -26,6 +26,8 @@ struct BrowseTests {
     private func run(_ statements: String...) throws {
         let connection = try Connection(path: library.store, mode: .readWrite)
         defer { connection.close() }
+        // A page that is being closed may have it yet.
+        _ = try connection.rows("PRAGMA busy_timeout = 60000")
         for statement in statements { try connection.execute(statement) }
     }
 

@@ -81,7 +81,7 @@ struct SharingTests {
 
     // * Others save; the stack is reset, and others save again; then the history goes before anybody can have read it.
     // => Main's results show what the others have saved each time: what is new, what has changed, and nothing that is gone.
-    @Test("show it after a reset as well, and where what was to be merged has been deleted", .timeLimit(.minutes(1)))
+    @Test("show it after a reset as well, and where what was to be merged has been deleted", .timeLimit(.minutes(20)))
     func resetAndOvertaken() async throws {
         let bench = try await Bench(.file, options: options("app"))
         let request = NSFetchRequest<Note>(entityName: "Note")
@@ -122,7 +122,7 @@ struct SharingTests {
         try await bench.stack.close()
     }
 
-    @Test("show it also where they may only read", .timeLimit(.minutes(1)))
+    @Test("show it also where they may only read", .timeLimit(.minutes(20)))
     func readOnly() async throws {
         let bench = try await Bench(.file, options: options("app"))
         let readOnly = options("viewer").merging([NSReadOnlyPersistentStoreOption: true]) { $1 }

@@ -3,7 +3,7 @@ import CoreDataStack
 import TestSupport
 import Testing
 
-@Suite("The guide to many processes", .timeLimit(.minutes(2)))
+@Suite("The guide to many processes", .timeLimit(.minutes(20)))
 struct ManyProcessesGuide {
     private static func container(at url: URL) async throws -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "Contacts", managedObjectModel: ContactModel.make())

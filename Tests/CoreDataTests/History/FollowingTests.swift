@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("A follower of a history", .timeLimit(.minutes(2)))
+@Suite("A follower of a history", .timeLimit(.minutes(20)))
 struct HistoryFollowerTests {
     private func saveTag(_ label: String, _ context: NSManagedObjectContext) throws {
         Tag(context: context).label = label

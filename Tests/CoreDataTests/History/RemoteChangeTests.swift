@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("A store that posts remote changes", .timeLimit(.minutes(2)))
+@Suite("A store that posts remote changes", .timeLimit(.minutes(20)))
 struct RemoteChangeTests {
     static var options: [AnyHashable: Any] {
         [NSPersistentHistoryTrackingKey: true, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true]
