@@ -7,7 +7,13 @@ extension CoreDataStack {
     ///
     /// Without such a model the callback gets a `CocoaError` `fileReadNoSuchFile` that says where it was looked for; nothing is made then.
     ///
-    /// - Parameter desiredStoreURL: where the store is; nil for `MODELNAME.sqlite` in the executable's folder below `$XDG_DATA_HOME`.
+    /// - Parameters:
+    ///   - modelName: the name of a model file, without its extension.
+    ///   - bundle: where the model is.
+    ///   - desiredStoreURL: where the store is; nil for `MODELNAME.sqlite` in the executable's folder below `$XDG_DATA_HOME`.
+    ///   - persistentStoreOptions: those of the store.
+    ///   - callbackQueue: where `callback` is called; nil for a background queue.
+    ///   - callback: gets the stack, or why there is none.
     public static func constructSQLiteStack(
         modelName: String,
         in bundle: Bundle = .main,

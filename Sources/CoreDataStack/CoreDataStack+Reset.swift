@@ -14,6 +14,7 @@ extension CoreDataStack {
     /// - Parameters:
     ///   - persistentStoreOptions: the options of the emptied store.
     ///   - callbackQueue: where `callback` is called; nil for a background queue.
+    ///   - callback: is called once the store is empty, or could not be emptied.
     public func resetStore(
         with persistentStoreOptions: [AnyHashable: Any]? = NSPersistentStoreCoordinator.stockSQLiteStoreOptions,
         on callbackQueue: DispatchQueue? = nil,

@@ -5,8 +5,11 @@ extension CoreDataStack {
     /// Makes a stack on a file, which is made where there is none, with the folders to it. A reset that was interrupted is finished first.
     ///
     /// - Parameters:
+    ///   - model: what the store holds.
     ///   - desiredStoreURL: where the store is; nil for `Model.sqlite` in the executable's folder below `$XDG_DATA_HOME`.
+    ///   - persistentStoreOptions: those of the store.
     ///   - callbackQueue: where `callback` is called; nil for a background queue.
+    ///   - callback: gets the stack, or why there is none.
     /// - Precondition: the model is consistent.
     public static func constructSQLiteStack(
         model: NSManagedObjectModel,

@@ -7,7 +7,9 @@ extension NSPersistentStoreCoordinator {
     /// another identifier, and IDs of old objects lead nowhere. Contexts keep the objects that they have: `reset()` them. Other coordinators on
     /// the same database see it empty, and should let go of it. What was in the file is overwritten, and binary data in files beside it removed.
     ///
-    /// - Parameter options: those of the store that is returned.
+    /// - Parameters:
+    ///   - store: one of this coordinator's.
+    ///   - options: those of the store that is returned.
     /// - Throws: `CocoaError` 134060 where the store is not one of this coordinator's; another where it cannot be written or opened with the
     ///   options: all objects are still there then.
     @discardableResult

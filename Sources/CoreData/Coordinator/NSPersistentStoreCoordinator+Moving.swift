@@ -15,7 +15,11 @@ extension NSPersistentStoreCoordinator {
     /// to the copy; one that began to wait before is refused, with its changes pending. `StoresWillChange` names what will be removed,
     /// `StoresDidChange` both.
     ///
-    /// - Parameter options: those of the new store.
+    /// - Parameters:
+    ///   - store: one of this coordinator's.
+    ///   - URL: where its copy will be; no store's place yet.
+    ///   - options: those of the new store.
+    ///   - storeType: what the new store is to be, such as `NSSQLiteStoreType`.
     /// - Throws: a `CocoaError`: 134060 where the store is not one of this coordinator's, or cannot become one of that type; 134080 where the place is
     ///   that of one of the coordinator's stores; 516 where there is a database already, which `destroyPersistentStore(at:ofType:)` would empty;
     ///   others as adding it. All is as it was then.
@@ -59,8 +63,13 @@ extension NSPersistentStoreCoordinator {
     /// also after a crash. A store of this coordinator at that place is removed first; others find out, throw 134070 from then on, as what they
     /// remember of rows is no longer true, and are to be removed and added anew. The source stays as it is, and may be open. Replacing a store with itself does nothing.
     ///
-    /// - Parameter destinationOptions: how long to wait for others, and with `NSPersistentStoreForceDestroyOption` whether what is replaced may be no
-    ///   database.
+    /// - Parameters:
+    ///   - destinationURL: the place; what is there is overwritten.
+    ///   - destinationOptions: how long to wait for others, and with `NSPersistentStoreForceDestroyOption` whether what is replaced may be no
+    ///     database.
+    ///   - sourceURL: the store to copy.
+    ///   - sourceOptions: how the source is opened.
+    ///   - storeType: what both are, such as `NSSQLiteStoreType`.
     /// - Throws: a `CocoaError`: 260 where there is no source, 134020 where it is no store, and others by their cause. The contents of both are what
     ///   they were then.
     public func replacePersistentStore(

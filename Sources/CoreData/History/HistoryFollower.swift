@@ -19,7 +19,9 @@ public final class HistoryFollower: Sendable {
     /// The stores with a history.
     private var stores: [any RowStore] { get throws { try coordinator.storesWithHistory(among: nil) } }
 
-    /// - Parameter coordinator: has stores with `NSPersistentHistoryTrackingKey`.
+    /// - Parameters:
+    ///   - name: by which the file keeps how far the follower has come, and the `transactionAuthor` of what it need not hear.
+    ///   - coordinator: has stores with `NSPersistentHistoryTrackingKey`.
     public init(name: String, coordinator: NSPersistentStoreCoordinator) { (self.name, self.coordinator) = (name, coordinator) }
 
     /// How far the follower has come; nil before he began.

@@ -17,6 +17,8 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     /// A controller that has not fetched yet.
     ///
     /// - Parameters:
+    ///   - fetchRequest: which objects, and in which order.
+    ///   - context: whose objects they are, and whose changes move them.
     ///   - sectionNameKeyPath: what the objects of a section have in common, a property or a path along to-one relationships; nil for one section.
     ///     The first sort descriptor has to give the same groups.
     ///   - name: accepted, and not used: there is no cache on disk that would have to be deleted.

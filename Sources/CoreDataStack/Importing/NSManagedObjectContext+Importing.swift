@@ -14,8 +14,10 @@ extension NSManagedObjectContext {
     /// > Concurrency: on the context's queue; use a context of the import's own, such as a batch-operation context.
     ///
     /// - Parameters:
+    ///   - elements: what to import, in this order.
     ///   - size: how many elements a chunk has; of the last one, what is left.
     ///   - progress: grows by each saved element. Say the total there, where you know it; it may be cancelled from any thread.
+    ///   - body: makes the objects of a chunk; the save follows it.
     /// - Returns: how many elements were imported.
     /// - Throws: what `body` or `save()` throws; `CocoaError.userCancelled`.
     /// - Precondition: the context has no unsaved changes, and `size` is positive.

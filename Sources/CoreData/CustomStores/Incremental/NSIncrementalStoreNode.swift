@@ -7,8 +7,11 @@ open class NSIncrementalStoreNode: NSObject {
     public private(set) var version: UInt64
     private(set) final var values: [String: Any]
 
-    /// - Parameter values: by name: those of attributes as objects have them; of to-one relationships the ID, or `NSNull` where there is none. A
-    ///   to-one that is missing is asked for with `newValue(forRelationship:forObjectWith:with:)`; an attribute that is missing is nil.
+    /// - Parameters:
+    ///   - objectID: whose values they are.
+    ///   - values: by name: those of attributes as objects have them; of to-one relationships the ID, or `NSNull` where there is none. A
+    ///     to-one that is missing is asked for with `newValue(forRelationship:forObjectWith:with:)`; an attribute that is missing is nil.
+    ///   - version: grows with each change of the object that the framework is to notice.
     public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
         (self.objectID, self.values, self.version) = (objectID, values, version)
         super.init()

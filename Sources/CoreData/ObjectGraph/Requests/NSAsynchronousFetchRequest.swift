@@ -12,7 +12,9 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
     open var estimatedResultCount = 0
     let completion: ((NSAsynchronousFetchResult<ResultType>) -> Void)?
 
-    /// - Parameter blk: called on the context's queue when the fetch has ended, in whichever way.
+    /// - Parameters:
+    ///   - request: what to fetch.
+    ///   - blk: called on the context's queue when the fetch has ended, in whichever way.
     public init(
         fetchRequest request: NSFetchRequest<ResultType>,
         completionBlock blk: ((NSAsynchronousFetchResult<ResultType>) -> Void)? = nil
