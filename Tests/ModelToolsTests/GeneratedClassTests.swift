@@ -107,6 +107,15 @@ struct GeneratedClassTests {
             }
 
             extension Person: Identifiable {}
+
+            extension Person: KeyPathNaming {
+                static var keyPathNames: [AnyKeyPath: String] {
+                    var names: [AnyKeyPath: String] = [:]
+                    names[\\Person.name] = "name"
+                    names[\\Person.books] = "books"
+                    return names
+                }
+            }
             """
         )
     }
@@ -148,6 +157,8 @@ struct GeneratedClassTests {
             "A class has inherited keys, too."
         )
         #expect(text.contains("extension Book: Identifiable {}") && !text.contains("extension Novel: Identifiable {}"))
+        #expect(text.contains("extension Book: KeyPathNaming {") && !text.contains("extension Novel: KeyPathNaming {"))
+        #expect(text.contains("        names[\\Book.title] = \"title\"\n") && text.contains("        names[\\Novel.title] = \"title\"\n"))
     }
 
     @Test("compile whatever of Swift's names and ours the model has, in both styles", arguments: PropertyStyle.allCases)

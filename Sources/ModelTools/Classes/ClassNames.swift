@@ -44,6 +44,17 @@ struct ClassNames {
         return found
     }
 
+    /// The properties that generated classes have, from an entity's downwards, each by every class that has it.
+    func keyPaths(from top: Model.Entity) -> [(type: String, property: String, name: String)] {
+        entities.values.sorted { $0.name < $1.name }.flatMap { entity -> [(type: String, property: String, name: String)] in
+            let line = [entity] + ancestors(of: entity)
+            guard entity.hasGeneratedProperties, line.contains(where: { $0.name == top.name }) else { return [] }
+            let properties = line.filter(\.hasGeneratedProperties).flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) }
+            return properties.filter { !["Type", "Protocol"].contains($0) }
+                .map { (name(ofEntity: entity.name), SwiftNames.quoted($0), $0) }
+        }
+    }
+
     static let base = "NSManagedObject"
     private static let hidden: Set = ["Attribute", "ToOne", "ToMany", "OrderedToMany", "Keys", "Self"]
     /// Whether a class of the model has the name.
@@ -51,16 +62,24 @@ struct ClassNames {
 
     private static let homes = Dictionary(
         uniqueKeysWithValues: [
-            "Swift": ["Bool", "Double", "Float", "Identifiable", "Int", "Int16", "Int32", "Int64", "Set", "StaticString", "String"],
+            "Swift": [
+                "AnyKeyPath", "Bool", "Double", "Float", "Identifiable", "Int", "Int16", "Int32", "Int64", "Set", "StaticString", "String",
+            ],
             "Foundation": [
                 "Data", "Date", "Decimal", "IndexSet", "NSDecimalNumber", "NSIndexSet", "NSNumber", "NSObject", "NSOrderedSet", "NSSet",
                 "TimeInterval", "URL", "UUID",
             ],
             "CoreData": [
-                "NSFetchRequest", "NSFetchRequestResult", "NSManagedObjectID", "NSManagedObjectModel", "RelatedList", "RelatedSet",
+                "KeyPathNaming", "NSFetchRequest", "NSFetchRequestResult", "NSManagedObjectID", "NSManagedObjectModel", "RelatedList",
+                "RelatedSet",
             ],
         ].flatMap { module, names in names.map { ($0, module) } }
     )
+}
+
+extension Model.Entity {
+    /// Whether the properties of its class are made from the model.
+    var hasGeneratedProperties: Bool { codeGeneration != .manual && plainClassName != nil && plainClassName != ClassNames.base }
 }
 
 /// How the sources of an entity's class call what its properties could hide.

@@ -14,7 +14,7 @@ struct EntitySource {
 
     /// Nil where the model has no class for the entity, or wants no source.
     init?(_ entity: Model.Entity, _ options: GenerationOptions, _ names: ClassNames) {
-        guard entity.codeGeneration != .manual, let className = entity.plainClassName, className != ClassNames.base else { return nil }
+        guard entity.hasGeneratedProperties, let className = entity.plainClassName else { return nil }
         self.entity = entity
         self.className = className
         self.options = options
@@ -50,7 +50,7 @@ struct EntitySource {
         let members = [keyLines, fetchLines] + attributes.map(\.property) + relationships.map(\.property) + fetchedProperties
         let blocks = (members + relationships.map(\.methods)).filter { !$0.isEmpty }
         let body = blocks.joined(separator: [""]).map { $0.isEmpty ? "" : "    " + $0 }
-        return ["extension \(declaredName) {"] + body + ["}"] + plainProperties + identity
+        return ["extension \(declaredName) {"] + body + ["}"] + plainProperties + identity + keyPathNames
     }
 
     /// An extension of a protocol: what the class itself declares comes first wherever both would do.
@@ -86,6 +86,17 @@ struct EntitySource {
                 "}",
             ]
         }
+    }
+
+    /// Swift's key paths have no names. The topmost class says those of the classes below it too: an extension overrides nothing.
+    private var keyPathNames: [String] {
+        guard names.superclassName(of: entity) == ClassNames.base else { return [] }
+        let type = "[\(names.standard("AnyKeyPath")): \(names.standard("String"))]"
+        let lines = names.keyPaths(from: entity).map { "        names[\\\($0.type).\($0.property)] = \(SwiftNames.literal($0.name))" }
+        if lines.isEmpty { return [] }
+        return ["", "extension \(declaredName): \(names.standard("KeyPathNaming")) {"]
+            + ["    \(options.access)static var keyPathNames: \(type) {", "        var names: \(type) = [:]"]
+            + lines + ["        return names", "    }", "}"]
     }
 
     /// A class below another one has the conformance from there.

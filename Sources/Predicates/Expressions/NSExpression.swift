@@ -45,7 +45,7 @@ open class NSExpression: NSObject, NSCopying {
         *,
         unavailable,
         message:
-            "A Swift key path has no name on Linux: NSExpression(forKeyPath: \"estimate\"), or Todo.Keys.estimate.name of a generated class."
+            "A Swift key path has a name on Linux where its class says so (KeyPathNaming), as generated classes do; otherwise NSExpression(forKeyPath: \"estimate\")."
     )
     public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) { fatalError("unavailable") }
 

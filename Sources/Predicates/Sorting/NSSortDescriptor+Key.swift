@@ -54,6 +54,11 @@ extension _NSSortDescriptorFactory where Self: NSSortDescriptor {
 
     /// Sorts by a Swift key path to a value that Foundation's own initialiser does not take, such as an optional one.
     public init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
+        self.init(sortingInMemoryBy: keyPath, ascending: ascending)
+    }
+
+    /// Sorts by a Swift key path of which nobody knows the name.
+    package init<Root, Value>(sortingInMemoryBy keyPath: KeyPath<Root, Value>, ascending: Bool) {
         self = made(KeySortDescriptor(.keyPath(keyPath), ascending: ascending, kind: .binary) { SortComparison.compare($0, $1) })
     }
 }

@@ -13,6 +13,7 @@ extension Book: KeyPathNaming {
     }
 
     fileprivate var isThick: Bool { pages > 300 }
+    fileprivate var isThickOrNil: Int? { pages > 300 ? 1 : nil }
 }
 
 @Suite("A #Predicate of Swift's")
@@ -107,6 +108,29 @@ struct TypedPredicateTests {
         try expectSame(#Predicate<Book> { $0.isThick || $0.pages < 3 }, isTranslated: false)
         let error = #expect(throws: CocoaError.self) { try NSPredicate(translating: #Predicate<Book> { $0.isThick }) }
         #expect(error?.errorCode == 134_060 && error?.localizedDescription.contains("KeyPathNaming") == true)
+    }
+
+    // * Key paths whose names the class says, and one of a property that it computes.
+    // => The store sorts by those; the computed one sorts in memory.
+    @Test("sorts and expressions take key paths that have names")
+    func keyPaths() throws {
+        try context.save()
+        let request = NSFetchRequest<Book>(entityName: "Book")
+        request.sortDescriptors = [
+            NSSortDescriptor(\Book.isLent, ascending: false), NSSortDescriptor(keyPath: \Book.title, ascending: true),
+        ]
+        #expect(request.sortDescriptors?.map(\.key) == ["isLent", "title"])
+        #expect(try context.explain(request).inMemory.isEmpty)
+        let pages = NSComparisonPredicate(
+            leftExpression: CoreData.NSExpression(forKeyPath: \Book.pages),
+            rightExpression: CoreData.NSExpression(forConstantValue: 9),
+            modifier: .direct,
+            type: .greaterThan
+        )
+        request.predicate = pages
+        #expect(try context.fetch(request).map(\.pages) == [10, 11])
+        request.sortDescriptors = [NSSortDescriptor(keyPath: \Book.isThickOrNil, ascending: true)]
+        #expect(try context.explain(request).inMemory.isEmpty == false)
     }
 
     @Test("sorts, groups and columns are named by keys that the compiler knows")

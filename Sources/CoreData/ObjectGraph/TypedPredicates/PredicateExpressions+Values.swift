@@ -25,7 +25,7 @@ extension PredicateExpressions.NilLiteral: TranslatableExpression {
 extension PredicateExpressions.KeyPath: TranslatableExpression, TranslatablePredicate, NamedValue {
     func expression(_ translation: PredicateTranslation) throws -> NSExpression {
         if kind == .collectionCount { return try memberCount(translation) }
-        guard kind == nil, let name = (Root.Output.self as? any KeyPathNaming.Type)?.keyPathNames[keyPath] else {
+        guard kind == nil, let name = (Root.Output.self as? any KeyPathNaming.Type)?.name(of: keyPath) else {
             throw PredicateTranslation.refusal("\(keyPath), of which nobody knows the name (KeyPathNaming)")
         }
         return PredicateTranslation.path(name, of: try translation.expression(root))

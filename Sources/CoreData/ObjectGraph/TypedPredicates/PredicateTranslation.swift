@@ -3,7 +3,9 @@ import Predicates
 import class Predicates.NSComparisonPredicate
 import class Predicates.NSExpression
 
-/// A class that says the names of its properties' key paths, so that `#Predicate` can be translated: Swift's key paths have none.
+/// A class that says the names of its properties' key paths, for `#Predicate` and `NSSortDescriptor(\Book.title)`: Swift's key paths have none.
+///
+/// A class that the plugin makes says them already. Each class is asked once.
 ///
 /// ```swift
 /// extension Book: KeyPathNaming {

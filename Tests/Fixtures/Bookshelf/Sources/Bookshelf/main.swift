@@ -24,6 +24,10 @@ for book in try context.fetch(request) {
     print("\(book.title ?? "?"), \(book.pages) pages. \(authors.map(\.greeting).joined(separator: ". "))")
 }
 
+// Key paths have the names that the plugin gave them.
+request.sortDescriptors = [NSSortDescriptor(\Book.title), NSSortDescriptor(keyPath: \Book.title, ascending: false)]
+print("Sorted by \(request.sortDescriptors?.compactMap(\.key) ?? []), and \(NSExpression(forKeyPath: \Book.pages))")
+
 // It is a resource too, with its older versions, for what wants a file.
 let file = Bundle.module.url(forResource: "Library", withExtension: "momd")
 let compiled = file.flatMap { NSManagedObjectModel(contentsOf: $0) }
