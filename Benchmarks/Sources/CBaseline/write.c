@@ -35,6 +35,47 @@ int baseline_insert(baseline_connection *connection, const baseline_song *songs,
     return insert_all(connection, INSERT, songs, count, chunk);
 }
 
+/// Notes the rows of one transaction: a change for each, with one statement for all, and the transaction.
+static int note(sqlite3_stmt *changes, sqlite3_stmt *transaction, int64_t number, int64_t first, int64_t last) {
+    sqlite3_bind_int64(changes, 1, number);
+    sqlite3_bind_int64(changes, 2, first);
+    sqlite3_bind_int64(changes, 3, last);
+    sqlite3_step(changes);
+    int code = sqlite3_reset(changes);
+    if (code != SQLITE_OK) return code;
+    sqlite3_bind_int64(transaction, 1, number);
+    sqlite3_step(transaction);
+    return sqlite3_reset(transaction);
+}
+
+int baseline_insert_with_history(baseline_connection *connection, const baseline_song *songs, size_t count, size_t chunk) {
+    sqlite3_stmt *inserting = NULL, *changes = NULL, *transaction = NULL;
+    int code = prepare(connection, INSERT, &inserting);
+    if (code == SQLITE_OK)
+        code = prepare(
+            connection,
+            "INSERT INTO ACHANGE(Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID)"
+            " SELECT 16001, 0, Z_ENT, Z_PK, ?1 FROM ZSONG WHERE Z_PK BETWEEN ?2 AND ?3",
+            &changes
+        );
+    if (code == SQLITE_OK)
+        code = prepare(
+            connection, "INSERT INTO ATRANSACTION(Z_PK, Z_ENT, ZTIMESTAMP) VALUES(?1, 16002, unixepoch() - 978307200.0)", &transaction
+        );
+    int64_t number = 0;
+    for (size_t start = 0; code == SQLITE_OK && start < count; start += chunk) {
+        size_t end = start + chunk < count ? start + chunk : count;
+        code = execute(connection, "BEGIN IMMEDIATE");
+        for (size_t i = start; code == SQLITE_OK && i < end; i++) code = insert_row(inserting, &songs[i]);
+        if (code == SQLITE_OK) code = note(changes, transaction, ++number, songs[start].key, songs[end - 1].key);
+        code = finish(connection, code);
+    }
+    sqlite3_finalize(inserting);
+    sqlite3_finalize(changes);
+    sqlite3_finalize(transaction);
+    return code;
+}
+
 int baseline_upsert(baseline_connection *connection, const baseline_song *songs, size_t count, size_t chunk) {
     const char *sql = INSERT
         " ON CONFLICT(ZTITLE) DO UPDATE SET Z_OPT = Z_OPT + 1, ZISFAVORITE = excluded.ZISFAVORITE,"

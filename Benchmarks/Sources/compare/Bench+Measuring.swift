@@ -22,6 +22,7 @@ extension Bench {
         case .batchUpsert: try upsert(side, asBatch: true)
         case .growthBatchInsert: try growth { try batchInsert(side, count: $0) }
         case .insertWithHistory: try insertWithHistory(side)
+        case .historyInsert: try historyInsert(side)
         case .historyFetch: try historyFetch(side)
         case .faultByID: try faultByID(side)
         case .memoryPerObject: try memoryPerObject(side)

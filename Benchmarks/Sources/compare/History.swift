@@ -14,6 +14,27 @@ extension Bench {
         }
     }
 
+    /// The same beside a C loop that writes the same changes, with one statement for those of a transaction.
+    func historyInsert(_ side: any Side) throws -> Double {
+        try side is RawSide ? insertWithHistoryInC(side) : insertWithHistory(side)
+    }
+
+    private func insertWithHistoryInC(_ side: any Side) throws -> Double {
+        try withScratchDirectory { directory in
+            let (url, count) = (directory.appendingPathComponent("songs.sqlite"), workload.songs.count)
+            // Makes the tables.
+            _ = try withContext(url, Song.model(isIndexed: false), options: Self.tracked) { _ in }
+            let seconds = try withConnection(url) { connection in
+                try cpuSeconds {
+                    try SQLiteFailure.check(baseline_insert_with_history(connection, workload.rows.start, count, workload.chunk), "insert")
+                }.seconds
+            }
+            try verify(url, against: .inserted(count, workload), side)
+            try expect(askInC("SELECT Z_PK FROM ACHANGE", url).1.rows, Int64(count), side, "changes")
+            return seconds
+        }
+    }
+
     /// All changes of 100,000 songs, and by whom.
     func historyFetch(_ side: any Side) throws -> Double {
         let count = workload.songs.count / 5

@@ -16,6 +16,7 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     case batchUpsert = "batch-upsert"
     case growthBatchInsert = "growth-batch-insert"
     case insertWithHistory = "insert-with-history"
+    case historyInsert = "history-insert"
     case historyFetch = "history-fetch"
     case faultByID = "fault-by-id"
     case importWordNet = "import-wordnet"
@@ -63,6 +64,7 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
         case .fetchSortedLimit, .migrateAddAttribute: .timesRaw(1.2)
         case .fetchContainsFolded, .fetchJoin, .historyFetch: .timesRaw(1.5)
         case .insertWithHistory: .timesDirect(1.25)
+        case .historyInsert: .timesRaw(1.25)
         case .prefetch, .migrateRebuild: .timesRaw(2.0)
         case .findOrCreate: .timesRaw(2.5)
         case .pendingFetch: .timesDirect(1.5)
@@ -122,7 +124,7 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
         case .upsertSave, .growthInsert, .growthFetch, .growthBatchInsert, .importWordNet, .fetchDictionary, .fetchSortedLimit,
             .fetchContainsFolded,
             .fetchJoin,
-            .subqueryCount, .prefetch, .findOrCreate, .historyFetch, .migrateAddAttribute, .migrateRebuild:
+            .subqueryCount, .prefetch, .findOrCreate, .historyInsert, .historyFetch, .migrateAddAttribute, .migrateRebuild:
             !(side is GRDBSide)
         case .batchInsert, .batchInsertDictionaries, .batchUpdate, .batchDelete, .batchUpsert: !(side is GRDBSide)
         case .insert, .fetch, .fetchRead3, .fetchIndexed, .count, .update, .delete, .faultByID: true

@@ -99,19 +99,21 @@ package struct SlotMask: Hashable, Sendable {
         high = words.isEmpty ? nil : words
     }
 
-    mutating func formUnion(_ other: SlotMask) { other.forEach { insert($0) } }
+    mutating func formUnion(_ other: SlotMask) {
+        low |= other.low
+        if other.high != nil { other.forEach { insert($0) } }
+    }
 
     func subtracting(_ other: SlotMask) -> SlotMask {
-        if other.isEmpty { return self }
         var rest = self
-        other.forEach { rest.remove($0) }
+        rest.low &= ~other.low
+        if high != nil, other.high != nil { other.forEach { rest.remove($0) } }
         return rest
     }
 
     func intersection(_ other: SlotMask) -> SlotMask {
-        if isEmpty || other.isEmpty { return SlotMask() }
-        var common = SlotMask()
-        other.forEach { if contains($0) { common.insert($0) } }
+        var common = SlotMask(low: low & other.low)
+        if high != nil, other.high != nil { other.forEach { if contains($0) { common.insert($0) } } }
         return common
     }
 

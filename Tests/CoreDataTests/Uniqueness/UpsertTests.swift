@@ -44,6 +44,20 @@ struct UpsertTests {
         #expect(try place.home.sql("SELECT ZNOTE FROM ZOWNER WHERE ZNAME = 'b'") == "later")
     }
 
+    @Test("what goes into the row of the store has changed in the event that tells of it", arguments: StoreKind.allCases)
+    func event(_ kind: StoreKind) throws {
+        let place = try place(kind, .mergeByPropertyObjectTrumpMergePolicyType)
+        try place.saved("a")
+        place.context.make("Owner", ["name": "a", "note": "new"])
+        var seen: [NSDictionary] = []
+        let changes = Notifications(.NSManagedObjectContextObjectsDidChange, from: place.context) { notification in
+            let updated = notification.userInfo?[NSUpdatedObjectsKey] as? Set<NSManagedObject> ?? []
+            seen += updated.map { $0.changedValuesForCurrentEvent() as NSDictionary }
+        }
+        try place.context.save()
+        withExtendedLifetime(changes) { #expect(seen == [["name": "a", "note": "new"]]) }
+    }
+
     @Test("what was set to nil is set, relationships too", arguments: StoreKind.allCases)
     func nils(_ kind: StoreKind) throws {
         let place = try place(kind, .mergeByPropertyObjectTrumpMergePolicyType)

@@ -46,6 +46,10 @@ int baseline_close(baseline_connection *_Nullable connection);
 int baseline_insert(baseline_connection *_Nonnull connection, const baseline_song *_Nonnull songs, size_t count,
                     size_t chunk);
 
+/// As `baseline_insert`, with a history of that in the tables of a store that keeps one. The keys follow each other.
+int baseline_insert_with_history(baseline_connection *_Nonnull connection, const baseline_song *_Nonnull songs, size_t count,
+                                 size_t chunk);
+
 /// As `baseline_insert`; a song whose title is there already is written over that row, which keeps its key.
 int baseline_upsert(baseline_connection *_Nonnull connection, const baseline_song *_Nonnull songs, size_t count,
                     size_t chunk);

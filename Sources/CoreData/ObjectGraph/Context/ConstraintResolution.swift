@@ -18,6 +18,7 @@ final class ConstraintResolution {
     func run(_ conflicts: [NSConstraintConflict]) {
         for conflict in conflicts { bringUpToDate(conflict) }
         readMembers(conflicts)
+        survivors.reserveCapacity(conflicts.count)
         let context = conflicts.lazy.flatMap(\.conflictingObjects).compactMap(\.registeredContext).first
         for conflict in conflicts { resolve(conflict) }
         guard let context else { return }
@@ -69,6 +70,8 @@ final class ConstraintResolution {
     /// The object that stands for another one by now.
     private func current(_ object: NSManagedObject) -> NSManagedObject {
         var object = object
+        // One that has lost is deleted, or in no context any more.
+        if object.state.isDisjoint(with: [.deleted, .detached]) { return object }
         while let survivor = survivors[ObjectIdentifier(object)] { object = survivor }
         return object
     }

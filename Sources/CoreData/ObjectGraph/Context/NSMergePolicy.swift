@@ -39,8 +39,16 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     ///
     /// - Throws: where a conflict remains; the save fails with that error, and all changes stay pending.
     open func resolve(mergeConflicts list: [Any]) throws {
-        try resolve(optimisticLockingConflicts: list.compactMap { $0 as? NSMergeConflict })
-        try resolve(constraintConflicts: list.compactMap { $0 as? NSConstraintConflict })
+        var (outdated, duplicates): ([NSMergeConflict], [NSConstraintConflict]) = ([], [])
+        for conflict in list {
+            if let duplicate = conflict as? NSConstraintConflict {
+                duplicates.append(duplicate)
+            } else if let conflict = conflict as? NSMergeConflict {
+                outdated.append(conflict)
+            }
+        }
+        try resolve(optimisticLockingConflicts: outdated)
+        try resolve(constraintConflicts: duplicates)
     }
 
     /// Resolves conflicts with rows that changed or went since they were read.

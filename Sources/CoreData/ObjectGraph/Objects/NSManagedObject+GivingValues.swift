@@ -4,7 +4,10 @@ import Foundation
 extension NSManagedObject {
     /// The slots of a new object that say something: what was set, and what is not as in every new object.
     final var meaningfulSlots: SlotMask {
-        changedSlots.union(currentRow.differences(from: Row(scope.shape.defaults), among: scope.shape.propertySlots))
+        let changed = changedSlots
+        let others = withScope { $0.shape.propertySlots.subtracting(changed) }
+        // Mostly all were set.
+        return others.isEmpty ? changed : changed.union(currentRow.differences(from: Row(scope.shape.defaults), among: others))
     }
 
     /// Writes the attributes among some slots into another object.
@@ -15,9 +18,10 @@ extension NSManagedObject {
         if other.isFault { other.fire() }
         guard other.scope.shape.layout === shape.layout else { return giveByName(attributes, to: other) }
         if !other.state.contains(.ownRow) || other.state.contains(.sharedRow) { other.takeOwnRow() }
-        shape.assign(attributes, from: currentRow, to: other.own)
-        other.setChangedSlots(other.changedSlots.union(attributes))
+        // Mostly few of them differ.
+        shape.assign(currentRow.differences(from: other.currentRow, among: attributes), from: currentRow, to: other.own)
         other.noteChange()
+        attributes.forEach(other.mark)
     }
 
     /// To an object of another entity of the tree, which may lack some of the properties.

@@ -113,13 +113,16 @@ struct CandidateRows {
 
     private mutating func add(_ candidate: Candidate) {
         guard let hash = hash(candidate) else { return }
-        var known = heads[hash] ?? -1
+        let first = heads.updateValue(leaders.count, forKey: hash) ?? -1
+        var known = first
         while known >= 0 {
-            if hasSameValues(leaders[known], candidate) { return followers[known, default: []].append(candidate.member) }
+            if hasSameValues(leaders[known], candidate) {
+                heads[hash] = first
+                return followers[known, default: []].append(candidate.member)
+            }
             known = next[known]
         }
-        next.append(heads[hash] ?? -1)
-        heads[hash] = leaders.count
+        next.append(first)
         leaders.append(candidate)
     }
 

@@ -55,6 +55,8 @@ struct StoredCandidates {
         }
         var indexes: [Int] = []
         var found: [StoredRow] = []
+        indexes.reserveCapacity(range.count)
+        found.reserveCapacity(range.count)
         let reader = RowReader(columns, from: 1, store: store) { [number = store.number] run in
             for (offset, index) in run.range.enumerated() {
                 let row = (run.known.isEmpty ? nil : run.known[offset]) ?? Row(run.batch, index)
