@@ -63,7 +63,7 @@ extension NSManagedObjectContext {
     ) {
         guard newest.layout === object.scope.shape.layout else { return }
         let isFault = object.state.contains(.fault)
-        let (kept, former) = (slots ?? object.changedSlots, object.committedRow)
+        let (kept, former) = (slots ?? object.editedSlots, object.committedRow)
         let dropped = object.changedSlots.subtracting(kept).filter(object.scope.shape.layout.referenceSlots)
         let lost = dropped.map { object.currentRow.reference($0) }
         rebase(object, onto: newest, keeping: kept)
