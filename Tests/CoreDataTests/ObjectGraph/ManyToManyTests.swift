@@ -83,6 +83,28 @@ struct ManyToManyTests {
         #expect(try pairs() == "b1t1")
     }
 
+    // * One end was read; at the other, which was not, is done what is so already; then the contrary at the one that was read.
+    // => The contrary is saved.
+    @Test("edited at an end that was not read, then at the other: ends as the last edit says", arguments: [true, false], [true, false])
+    func readAtOneEnd(isIn: Bool, isBookRead: Bool) throws {
+        let (books, tags) = make(books: 1, tags: 1)
+        if isIn { books[0].tags = [tags[0]] }
+        try context.save()
+        let second = library.newContext()
+        let (book, tag) = (try second.all(Book.self, "Book")[0], try second.all(Tag.self, "Tag")[0])
+        let (tagsOfBook, booksOfTag) = (book.mutableSetValue(forKey: "tags"), tag.mutableSetValue(forKey: "books"))
+        func edit(ofBook: Bool, adds: Bool) {
+            let (members, member) = ofBook ? (tagsOfBook, tag as NSManagedObject) : (booksOfTag, book as NSManagedObject)
+            if adds { members.add(member) } else { members.remove(member) }
+        }
+        #expect((isBookRead ? book.tags.isEmpty : tag.books.isEmpty) != isIn)
+        edit(ofBook: !isBookRead, adds: isIn)
+        edit(ofBook: isBookRead, adds: !isIn)
+        try second.save()
+        #expect(try pairs() == (isIn ? "" : "b0t0"))
+        #expect(book.tags.isEmpty == isIn && tag.books.isEmpty == isIn)
+    }
+
     @Test("loses its links in the file when an object of either side is deleted", arguments: [true, false])
     func deletion(ofBook: Bool) throws {
         let (books, tags) = make(books: 2, tags: 2)

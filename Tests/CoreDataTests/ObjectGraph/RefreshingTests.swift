@@ -135,6 +135,44 @@ struct RefreshingTests {
         #expect(try library.sql("SELECT ZROOM, ZOWNER FROM ZDESK ORDER BY 1; SELECT ZDESK FROM ZPERSON") == "former|2\nlatest|\n\n1")
     }
 
+    @Test("a refresh without merging leaves what others' to-ones say of an object: a delete of it reaches them", arguments: [true, false])
+    func refreshBoss(isDeleted: Bool) throws {
+        let (boss, report, former) = (Person(context: context), Person(context: context), Person(context: context))
+        former.boss = boss
+        try context.save()
+        (report.boss, former.boss) = (boss, nil)
+        context.refresh(boss, mergeChanges: false)
+        #expect(boss.isFault && boss.reports == [report] && report.boss === boss)
+        if isDeleted { context.delete(boss) }
+        try context.save()
+        #expect(!context.hasChanges && !boss.isUpdated)
+        #expect(report.boss === (isDeleted ? nil : boss) && former.boss == nil)
+        let file = try library.sql("SELECT COUNT(*) FROM ZPERSON WHERE ZBOSS IS NOT NULL")
+        #expect(file == (isDeleted ? "0" : "1"))
+    }
+
+    @Test(
+        "a refresh without merging takes back that a one-to-one relationship was emptied, at whichever end",
+        arguments: [true, false],
+        [true, false]
+    )
+    func refreshEmptied(isPerson: Bool, inChild: Bool) throws {
+        let (person, desk) = (Person(context: context), Desk(context: context))
+        person.desk = desk
+        if !inChild { try context.save() }
+        let edited = inChild ? Layers.child(of: context, "child") : context
+        let (own, ownDesk) = (
+            try #require(edited.object(with: person.objectID) as? Person), try #require(edited.object(with: desk.objectID) as? Desk)
+        )
+        ownDesk.owner = nil
+        #expect(own.desk == nil)
+        edited.refresh(isPerson ? own : ownDesk, mergeChanges: false)
+        #expect(own.desk === ownDesk && ownDesk.owner === own)
+        try edited.save()
+        try context.save()
+        #expect(try library.sql("SELECT ZDESK FROM ZPERSON; SELECT ZOWNER FROM ZDESK") == "1\n1")
+    }
+
     @Test("a refreshed object is kept no longer than until the next fetch, and is listed once")
     func refreshedObjectsGo() throws {
         for index in 0..<20 { Tag(context: context).label = "\(index)" }

@@ -96,6 +96,25 @@ struct RivalOrderTests {
         }
     }
 
+    // * Two have read the list, of a book that one of them has never read, and both put a chapter at the end.
+    // => Who comes second is told, or has his after theirs: nobody's position is another's.
+    @Test("gives no two members one position, though each was put at the end", arguments: StoreKind.allCases, [true, false])
+    func bothAppend(kind: StoreKind, isRead: Bool) throws {
+        let rivals = try RivalOrders(kind, .mergeByPropertyObjectTrumpMergePolicyType)
+        let late = rivals.library.newContext()
+        late.mergePolicy = rivals.mine.mergePolicy
+        let book = isRead ? late.own(rivals.myBook) : try #require(late.object(with: rivals.myBook.objectID) as? Book)
+        if isRead { #expect(book.title == "T") }
+        #expect(RivalOrders.headings(book) == "abcdef")
+        OrderEdit.append.run(rivals.theirBook, rivals.theirs, "x")
+        OrderEdit.append.run(book, late, "y")
+        try rivals.theirs.save()
+        try late.save()
+        #expect(try rivals.stored() == "abcdefxy")
+        #expect(RivalOrders.headings(book) == "abcdefxy")
+        #expect(try rivals.library.sql("SELECT COUNT(*), COUNT(DISTINCT Z_FOK_BOOK) FROM ZCHAPTER") == "8|8")
+    }
+
     @Test(
         "is theirs where a policy rolls mine back, also of a member that was taken out and put in elsewhere",
         arguments: StoreKind.allCases

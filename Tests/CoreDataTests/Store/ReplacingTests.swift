@@ -53,6 +53,29 @@ struct ReplacingTests {
         #expect(try home.sql("SELECT group_concat(ZLABEL) FROM ZTAG") == "b")
     }
 
+    // * A store with a log, which somebody reads, so that the log keeps what is committed.
+    // => There is no moment between the new contents and what says that they are new.
+    @Test("is one commit: whoever is killed leaves the one state or the other, marked")
+    func oneCommit() throws {
+        let home = try StoreHome(.file)
+        let (backup, url) = (home.url("Backup.sqlite"), home.url())
+        try makeStore(at: url, labels: ["a"])
+        try replace(backup, with: url)
+        let reader = try Connection(path: url.path, mode: .readWrite)
+        _ = try reader.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        try replace(url, with: backup)
+        #expect(try reader.rows("SELECT COUNT(*) FROM CD_REPLACEMENT") == [[.integer(1)]])
+        #expect(try commits(inLogOf: url) == 1)
+        reader.close()
+    }
+
+    /// As SQLite's file format says: a frame that ends a transaction has the size of the database after it.
+    private func commits(inLogOf url: URL) throws -> Int {
+        let log = try [UInt8](Data(contentsOf: URL(fileURLWithPath: url.path + "-wal")))
+        let pageSize = log[8..<12].reduce(0) { $0 << 8 | Int($1) }
+        return stride(from: 32, to: log.count, by: 24 + pageSize).count { log[$0 + 4..<$0 + 8].contains { $0 > 0 } }
+    }
+
     // * A coordinator has read a store. A backup of that very store is put back, others save rows whose keys it remembers, and so on once more.
     // => It reads and writes nothing any more: what it remembers is of another state.
     @Test("by an older state of itself is seen by those who have it open", arguments: StoreKind.allCases)

@@ -10,8 +10,9 @@ extension FileWalk {
         let inserted = try serials(walked.context.insertedObjects, walked), deleted = try serials(walked.context.deletedObjects, walked)
         let extra = inserted.subtracting(walked.inserted.keys)
         if !extra.isEmpty { throw fail("\(extra.sorted()) are inserted, which nobody inserted or saved", walked) }
-        // One that others have deleted, too, needs no save.
-        walked.deletesOfOthers.formUnion(deleted.subtracting(walked.deleted).filter { truth.kinds[$0] == nil })
+        // One that others have deleted, too, needs no save; nor does one that a context above has.
+        let above = walked.parent.map(visible) ?? truth.kinds
+        walked.deletesOfOthers.formUnion(deleted.subtracting(walked.deleted).filter { truth.kinds[$0] == nil || above[$0] == nil })
         let undone = walked.deleted.subtracting(deleted).subtracting(walked.deletesOfOthers).filter { truth.kinds[$0] != nil }
         if !undone.isEmpty { throw fail("the deletes of \(undone.sorted()) are gone", walked) }
         for serial in walked.deleted.subtracting(deleted) { walked.announcedDeletions[serial] = nil }
@@ -23,6 +24,16 @@ extension FileWalk {
         }
         for serial in gone { walked.forget(serial) }
         walked.deleted = deleted
+    }
+
+    /// An attribute that was set to what the file or a context above says by now is no edit any more, once the context hears of that: what
+    /// others do then counts.
+    func noteAgreements(_ walked: WalkedContext) {
+        let above = walked.chain.dropLast()
+        for (cell, edit) in walked.edits where edit.certainty == .sure && ["number", "text"].contains(cell.key) {
+            guard truth[cell] == edit.value || above.contains(where: { $0.edits[cell]?.value == edit.value }) else { continue }
+            walked.edits[cell]?.certainty = .orAsBefore
+        }
     }
 
     private func isExplained(_ serial: Int, _ gone: Set<Int>, _ walked: WalkedContext) -> Bool {

@@ -74,11 +74,12 @@ extension FileWalk {
             for end in [cell.serial, cell.other, edit.value.target, truth[cell].target] { if let end { walked.tainted.insert(end) } }
             if cell.other == 0 { walked.edits[cell] = nil } else { walked.edits[cell]?.certainty = .unknown }
         }
-        for (cell, edit) in walked.edits where edit.value.target == serial || truth[cell].target == serial {
+        for (cell, edit) in walked.edits where [edit.value.target, edit.base.target, truth[cell].target].contains(serial) {
             walked.tainted.insert(cell.serial)
-            // Both ends of a one-to-one relationship give up what was set. Of one that others have deleted nobody knows which it was.
+            // Both ends of a one-to-one relationship give up what was set, and refer to each other as before. Of one that others have deleted
+            // nobody knows which it was.
             let kind = visible(walked)[cell.serial]
-            if edit.value.target == serial, kind == nil || WalkModel.isOneToOne(cell.key, of: kind) {
+            if edit.value.target == serial || edit.base.target == serial, kind == nil || WalkModel.isOneToOne(cell.key, of: kind) {
                 walked.edits[cell]?.certainty = .unknown
             }
         }

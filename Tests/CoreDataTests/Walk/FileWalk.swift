@@ -52,6 +52,7 @@ final class FileWalk {
         try perform(step, in: walked)
         try observe(walked)
         if walked.child != nil { walked.child?.isStale = true }
+        for walked in contexts { noteAgreements(walked) }
         try check(walked)
     }
 

@@ -24,7 +24,7 @@ struct MergeResolution {
 
     /// The changes that survive.
     private func keptSlots(_ current: Row) -> SlotMask {
-        let changed = object.changedSlots
+        let changed = object.editedSlots
         switch policy {
         case .rollbackMergePolicyType: return SlotMask()
         // Of one that is merely locked nothing is saved.

@@ -82,7 +82,7 @@ extension NSManagedObjectContext {
         guard let lost = registeredObject(for: replacement.lost) else { return }
         let survivor = object(for: replacement.survivor)
         // What was changed since then is for the survivor.
-        if lost.state.intersection(.pending) == .updated { lost.giveAttributes(lost.changedSlots, to: survivor) }
+        if lost.state.intersection(.pending) == .updated { lost.giveAttributes(lost.editedSlots, to: survivor) }
         RelationshipTransfer(from: lost, to: survivor).moveUnsaved()
         vanish(lost, .replaced)
     }

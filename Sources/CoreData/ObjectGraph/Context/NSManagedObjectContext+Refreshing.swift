@@ -4,8 +4,8 @@ extension NSManagedObjectContext {
     /// Brings an object up to date with its row.
     ///
     /// With `mergeChanges`, its unsaved changes are laid over the newest row and stay unsaved. Without, they are lost and the object becomes a
-    /// fault. The newest row is the one in the row cache; nothing is read before the object is used. What was never saved is lost with its
-    /// values: a fault without a row. A delete stays.
+    /// fault. What other objects' to-one relationships say of it is theirs, and stays unsaved. The newest row is the one in the row cache;
+    /// nothing is read before the object is used. What was never saved is lost with its values: a fault without a row. A delete stays.
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkQueue()
         guard object.registeredContext === self else { return }
@@ -20,9 +20,10 @@ extension NSManagedObjectContext {
         case []:
             let lost = object.dropEditsOfOthers()
             tracker.forget(object)
-            object.turnIntoFault()
+            object.turnIntoFault(keepsRelationshipEdits: true)
             takeNewestCachedRow(object)
             for slot in lost { object.writeTarget(nil, slot) }
+            object.noteKeptMembers()
         // It goes without a trace when the event ends.
         default: return
         }
@@ -63,7 +64,7 @@ extension NSManagedObjectContext {
     ) {
         guard newest.layout === object.scope.shape.layout else { return }
         let isFault = object.state.contains(.fault)
-        let (kept, former) = (slots ?? object.changedSlots, object.committedRow)
+        let (kept, former) = (slots ?? object.editedSlots, object.committedRow)
         let dropped = object.changedSlots.subtracting(kept).filter(object.scope.shape.layout.referenceSlots)
         let lost = dropped.map { object.currentRow.reference($0) }
         rebase(object, onto: newest, keeping: kept)

@@ -46,6 +46,18 @@ extension NSManagedObject {
         return currentRow.differences(from: committed, among: changedSlots)
     }
 
+    /// The changed slots that keep their values when another row comes under them. An attribute that was set to the value that it had is no edit:
+    /// what others have saved of it counts. A relationship is changed only where it was another, or where the other end said so.
+    final var editedSlots: SlotMask {
+        guard let committed = committedRow else { return changedSlots }
+        let shape = scope.shape
+        var slots = changedSlots
+        changedSlots.forEach { slot in
+            if shape.attributes[slot] != nil, currentRow.equals(committed, at: slot) { slots.remove(slot) }
+        }
+        return slots
+    }
+
     final func forEachChangedToMany(_ body: (Int, ToManyContents) -> Void) {
         existingExtras?.forEachToMany { if $0.hasChanges { body($0.index, $0) } }
     }

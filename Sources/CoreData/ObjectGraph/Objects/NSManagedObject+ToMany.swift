@@ -102,6 +102,9 @@ extension NSManagedObject {
         existingExtras?.forgetStoredMembers()
     }
 
+    /// What others have put in, or taken out, with to-one relationships of theirs is saved with them: a delete must reach them until then.
+    final func noteKeptMembers() { forEachChangedToMany { index, _ in noteToManyChange(index) } }
+
     /// Gives up what others have to save of this object: it refers to whom it referred to before, and they to it.
     ///
     /// - Returns: the to-one relationships of which that can't be, by slot: the other has another partner by now.

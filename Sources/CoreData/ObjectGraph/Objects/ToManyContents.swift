@@ -30,6 +30,8 @@ final class ToManyContents {
     /// What few relationships need.
     private final class Uncommon {
         var removed = MemberList()
+        /// Those among the added and the removed of which the store is known to say so already: the other end, not read, was changed.
+        var restated = MemberList()
         /// The order that somebody gave to members that were forgotten since.
         var order: [NSManagedObject] = []
         /// Others that have the owner among their members, as far as anybody knows while the store's part is not read.
@@ -98,8 +100,8 @@ extension ToManyContents {
     private func noteAddition(of object: NSManagedObject) {
         if ownerIsNew { return }
         if members != nil, let uncommon, uncommon.removed.remove(object) {
-            // It was in, but not necessarily at the end.
-            if isOrdered { isReordered = true }
+            // It was in, but not necessarily at the end; unless it was not, and was taken out all the same.
+            if uncommon.restated.remove(object) { added.append(object) } else if isOrdered { isReordered = true }
         } else {
             added.append(object)
         }
@@ -110,7 +112,7 @@ extension ToManyContents {
         keepPositions()
         if !removeKnown(object) { return false }
         let wasAdded = added.remove(object)
-        if ownerIsNew || (wasAdded && members != nil) { return true }
+        if ownerIsNew || (wasAdded && members != nil && uncommon?.restated.remove(object) != true) { return true }
         // One that was never saved, or that others have deleted, is not in the store's part.
         if !object.state.isDisjoint(with: [.inserted, .rowGone]) { return wasAdded }
         madeUncommon.removed.append(object)
@@ -131,6 +133,7 @@ extension ToManyContents {
     func restate(_ object: NSManagedObject, isIn: Bool) -> Bool {
         guard !ownerIsNew, !(isIn ? added : removed).contains(object) else { return false }
         keepPositions()
+        madeUncommon.restated.append(object)
         if isIn {
             added.append(object)
             uncommon?.positions?.noteMove(of: object)
@@ -146,6 +149,7 @@ extension ToManyContents {
         _ = removeKnown(object)
         added.remove(object)
         uncommon?.removed.remove(object)
+        uncommon?.restated.remove(object)
         uncommon?.positions?.forget(object)
     }
 
@@ -206,6 +210,7 @@ extension ToManyContents {
         members = nil
         hasPositionsOfNewList = false
         guard let uncommon else { return }
+        uncommon.restated = MemberList()
         uncommon.positions = nil
         uncommon.mirror?.membersAreUnknown()
     }
@@ -247,7 +252,10 @@ extension ToManyContents {
     /// The members as of the last save, in the order of then, where they have been read.
     var committed: [NSManagedObject]? {
         if ownerIsNew { return [] }
-        let known = members.map { $0.array.filter { !added.contains($0) } + removed.array }
+        let restated = uncommon?.restated ?? MemberList()
+        let known = members.map { members in
+            members.array.filter { !added.contains($0) || restated.contains($0) } + removed.array.filter { !restated.contains($0) }
+        }
         guard let positions = uncommon?.positions?.saved else { return known }
         return known?.sorted { positions[$0] ?? .max < positions[$1] ?? .max }
     }
@@ -257,7 +265,7 @@ extension ToManyContents {
         if let uncommon {
             let isRenewed = hasPositionsOfNewList || (hasChanges && uncommon.positions?.didSave(without: uncommon.removed) == false)
             if isRenewed { uncommon.positions = nil }
-            (uncommon.removed, uncommon.order) = (MemberList(), [])
+            (uncommon.removed, uncommon.restated, uncommon.order) = (MemberList(), MemberList(), [])
         }
         if !added.isEmpty { added = MemberList() }
         (isReordered, ownerIsNew) = (false, false)

@@ -43,11 +43,17 @@ struct DatabaseReplacement {
         if let target = destination.supportFolder { try ExternalFiles(target).remove(except: source.supportFolder) }
     }
 
-    /// NB: what cannot be read, the copy heals, or fails at itself. What is said of it is a transaction of its own, in the same turn.
+    /// What comes already says what it replaces: who is killed leaves the one state or the other, and nobody sees anything between.
+    ///
+    /// NB: a database without a name is in a file that SQLite makes for it and nobody else finds. What cannot be read, the copy heals, or fails at
+    /// itself.
     private func copy(_ reader: Connection, to writer: Connection) throws {
-        let succession = try? StateSuccession(of: writer, by: reader)
-        try reader.copyDatabase(to: writer)
-        try succession?.apply(to: writer)
+        guard let succession = try? StateSuccession(of: writer, by: reader) else { return try reader.copyDatabase(to: writer) }
+        let stage = try Connection(path: "", mode: .readWriteCreate)
+        defer { stage.close() }
+        try reader.copyDatabase(to: stage)
+        try succession.apply(to: stage)
+        try stage.copyDatabase(to: writer)
     }
 
     /// NB: a write-ahead log keeps the size of pages. Without one they may be of any.
