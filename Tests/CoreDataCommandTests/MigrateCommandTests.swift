@@ -30,6 +30,64 @@ struct MigrateCommandTests {
         #expect(back.status == 2 && back.errors.contains("There is a backup already"), "\(back.output)\(back.errors)")
     }
 
+    // * Several processes migrate one store at once.
+    // => One does it, and the others find it done.
+    @Test("is done once, though several processes do it at a time")
+    func atOnce() async throws {
+        let wanted = version("Library")
+        let failures = try await withThrowingTaskGroup(of: [String].self) { group in
+            for _ in 0..<4 {
+                group.addTask { [store] in
+                    let run = try await Run("store", "migrate", store, "--to", wanted)
+                    return run.status == 0 ? [] : [run.output + run.errors]
+                }
+            }
+            return try await group.reduce([], +)
+        }
+        #expect(failures == [String]())
+        #expect(try await Run("store", "verify", store, "--model", wanted).lines == ["The store is sound."])
+        #expect(try await Run("store", "sql", store, "SELECT {Book.title} FROM {Book}").lines.last == "Emma")
+    }
+
+    // * The process is killed at random moments, the later the nearer to its end; `MIGRATION_KILLS` says how often.
+    // => The store is whole, and of one of the two versions; the next attempt goes on from there.
+    @Test("leaves the old store or the new one where its process is killed at any moment")
+    func killed() async throws {
+        let wanted = version("Library")
+        let rows = "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+        let fill =
+            "\(rows) INSERT INTO ZBOOK(Z_PK, Z_ENT, Z_OPT, ZNAME, ZPAGES) SELECT i, (SELECT Z_ENT FROM ZBOOK), 1, 'book ' || i, i FROM n"
+        let sql = ["\(fill);", "UPDATE Z_PRIMARYKEY SET Z_MAX = 20000 WHERE Z_NAME = 'Book';", "PRAGMA wal_checkpoint(TRUNCATE);"]
+        let filled = try await Run(URL(fileURLWithPath: "/usr/bin/sqlite3"), [store, sql.joined(separator: " ")])
+        try #require(filled.status == 0, "\(filled.errors)")
+        let whole = library.folder.path("whole.sqlite")
+        try FileManager.default.copyItem(atPath: store, toPath: whole)
+        let begin = Date()
+        try #require(try await Run("store", "migrate", whole, "--to", wanted).status == 0)
+        let time = Date().timeIntervalSince(begin)
+        for number in 0..<(Int(ProcessInfo.processInfo.environment["MIGRATION_KILLS"] ?? "") ?? 8) {
+            let copy = library.folder.path("\(number).sqlite")
+            try FileManager.default.copyItem(atPath: store, toPath: copy)
+            let moment = String(format: "%.3f", time * Double.random(in: 0.2...1.1))
+            let script = "timeout -s KILL \(moment) \"$0\" store migrate \"$1\" --to \"$2\""
+            _ = try await Run(
+                URL(fileURLWithPath: "/bin/sh"),
+                ["-c", script, Places.products.appendingPathComponent("coredata").path, copy, wanted]
+            )
+            let check = try await Run(
+                URL(fileURLWithPath: "/usr/bin/sqlite3"),
+                [copy, "PRAGMA integrity_check; SELECT count(*) FROM ZBOOK"]
+            )
+            #expect(check.lines == ["ok", "20000"], "after \(moment) s: \(check.output)\(check.errors)")
+            let isNew = try await Run("store", "verify", copy, "--model", wanted).status == 0
+            if !isNew { #expect(try await Run("store", "verify", copy, "--model", library.model).status == 0, "after \(moment) s") }
+            let again = try await Run("store", "migrate", copy, "--to", wanted)
+            #expect(again.status == 0, "after \(moment) s: \(again.errors)")
+            #expect(try await Run("store", "verify", copy, "--model", wanted).lines == ["The store is sound."])
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy + suffix) }
+        }
+    }
+
     @Test("answers no, with the reasons, where no mapping can be inferred, and for another's model")
     func refuses() async throws {
         let run = try await Run("store", "migrate", store, "--to", version("Library 3"))

@@ -59,7 +59,24 @@ struct DifferenceTests {
         var new = zoo
         new.entities[0].attributes += new.entities[1].attributes
         new.entities[1].attributes = []
-        expect(new, steps: ["Animal.stripes is new", "Tiger.stripes moves up"])
+        expect(new, steps: ["Animal.stripes moves up from Tiger", "Tiger.stripes moves up to Animal"])
+        let moved = difference(from: new, to: zoo)
+        #expect(
+            moved.steps.map(\.sentence) == [
+                "Animal.stripes moves down to Tiger: the values of other objects are gone", "Tiger.stripes moves down from Animal",
+            ]
+        )
+        new = zoo
+        new.entities[0].relationships = []
+        new.entities[1].relationships = zoo.entities[0].relationships
+        let relationship = zoo.entities[0].relationships[0].name
+        expect(
+            new,
+            steps: [
+                "Animal.\(relationship) moves down to Tiger: the values of other objects are gone",
+                "Tiger.\(relationship) moves down from Animal",
+            ]
+        )
         new = zoo
         new.entities[2].parent = "Animal"
         expect(

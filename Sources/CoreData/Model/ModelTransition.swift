@@ -38,9 +38,11 @@ struct ModelTransition {
         }.filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
 
+    /// - Parameter configuration: of the store: what is in the way of entities that it does not hold is no matter.
     /// - Throws: `CocoaError` 134190 that names entity, property and reason, where no mapping can be inferred.
-    func requireInferable() throws {
-        let obstacles = pairing.difference.obstacles
+    func requireInferable(configuration: String? = nil) throws {
+        let held = heldEntities(configuration)
+        let obstacles = pairing.difference.obstacles.filter { held.contains(String($0.place.prefix { $0 != "." })) }
         guard let first = obstacles.first else { return }
         let names = first.place.split(separator: ".", maxSplits: 1).map(String.init)
         throw CocoaError.coreData(
@@ -50,5 +52,11 @@ struct ModelTransition {
                 "reason": first.text, "entity": names[0], "property": names.count > 1 ? names[1] : "", "reasons": obstacles.map(\.sentence),
             ]
         )
+    }
+
+    /// The names of the destination's entities that a store can have objects of, and of those that they inherit from.
+    private func heldEntities(_ configuration: String?) -> Set<String> {
+        let entities = destination.entities(forConfigurationName: configuration) ?? destination.entities
+        return Set(entities.flatMap(\.inheritanceChain).compactMap(\.name))
     }
 }

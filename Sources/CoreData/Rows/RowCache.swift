@@ -16,13 +16,19 @@ final class RowCache: @unchecked Sendable {
         fileprivate(set) var moment: UInt32
         /// The latest write below the root entity that the cache had seen.
         let write: Int32
+        /// When the row was read, or written here, for those who care.
+        private let readAt: UInt32
 
         fileprivate init(_ cache: RowCache, _ root: Int, _ moment: UInt32) {
             self.cache = Unmanaged.passUnretained(cache)
             self.root = Int32(root)
             self.moment = moment
             write = cache.latestWrite(root)
+            readAt = RowClock.now
         }
+
+        /// Whether the row was read longer ago than so many seconds; any was for 0.
+        func isOlder(than interval: TimeInterval) -> Bool { interval == 0 || RowClock.age(of: readAt) > interval }
 
         /// The latest write that the cache has seen by now.
         @inline(__always) var latestWrite: Int32 { cache._withUnsafeGuaranteedRef { $0.latestWrite(Int(root)) } }

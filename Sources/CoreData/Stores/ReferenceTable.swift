@@ -81,6 +81,10 @@ final class ReferenceTable: Sendable {
         var lastNumber: Int64 = 0
         /// What the store has used so far, for a name that comes from a URI.
         var usesTexts = false
+        /// Keys that were made for names in URIs, before the store said anything of such objects.
+        var early: Set<Int64> = []
+        /// The keys under which objects came later that early ones were made for.
+        var arrived: [Int64: Int64] = [:]
     }
     /// By the name of the root entity.
     private let roots = Lock<[String: Root]>([:])
@@ -92,6 +96,7 @@ final class ReferenceTable: Sendable {
             if case .text = reference { roots[root, default: Root()].usesTexts = true }
             if let known = roots[root]?.keys[Name(reference.name)] {
                 roots[root]?.references[known] = reference
+                roots[root]?.early.remove(known)
                 return known
             }
             let key = (roots[root]?.last ?? 0) + 1
@@ -107,8 +112,13 @@ final class ReferenceTable: Sendable {
     func key(named name: String, isText: Bool = false, root: String) -> Int64 {
         let (usesTexts, known) = roots.withLock { ($0[root]?.usesTexts ?? false, $0[root]?.keys[Name(name)]) }
         if let known { return known }
-        return key(of: (usesTexts || isText ? nil : ReferenceObject(number: name)) ?? .text(name), root: root)
+        let key = key(of: (usesTexts || isText ? nil : ReferenceObject(number: name)) ?? .text(name), root: root)
+        roots.withLock { _ = $0[root]?.early.insert(key) }
+        return key
     }
+
+    /// The key of the object that an ID means: where the ID was made from a URI before there was such an object, that object's.
+    func arrived(at key: Int64, root: String) -> Int64 { roots.withLock { $0[root]?.arrived[key] } ?? key }
 
     /// The key that a reference object has already.
     func known(_ reference: ReferenceObject, root: String) -> Int64? { roots.withLock { $0[root]?.keys[Name(reference.name)] } }
@@ -126,7 +136,13 @@ final class ReferenceTable: Sendable {
 
     /// A key that was reserved stands for a reference object from now on, which may have had another one: an object that was deleted.
     func bind(_ key: Int64, to reference: ReferenceObject, root: String) {
-        roots.withLock { Self.bind(key, reference, &$0[root, default: Root()]) }
+        roots.withLock { roots in
+            if let former = roots[root]?.keys[Name(reference.name)], former != key, roots[root]?.early.contains(former) == true {
+                roots[root]?.arrived[former] = key
+            }
+            roots[root]?.arrived[key] = nil
+            Self.bind(key, reference, &roots[root, default: Root()])
+        }
     }
 
     /// A key stands for nothing any more.

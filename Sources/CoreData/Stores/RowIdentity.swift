@@ -12,6 +12,13 @@ struct RowIdentity: Hashable, Sendable {
     /// Negative while it is temporary, and then unique in the process.
     var key: Int64 { reference.key }
 
+    /// Where an ID was made before its store had the object: what the store has the object under.
+    var arrived: RowIdentity {
+        guard key > 0, let references = space.home?.references else { return self }
+        let key = references.arrived(at: key, root: space.rootName)
+        return key == self.key ? self : RowIdentity(RowReference(key: key, entity: reference.entity, store: reference.store), in: space)
+    }
+
     static func == (left: RowIdentity, right: RowIdentity) -> Bool {
         left.key == right.key && (left.key < 0 || left.space === right.space || left.space == right.space)
     }

@@ -76,19 +76,45 @@ extension DifferenceFinder {
                 difference.step(place, "moves down from \(home)")
             } else if before.relationships.contains(where: { $0.name == pair.new.name }) {
                 difference.obstacle(place, "was a relationship")
+            } else if let move = comingUp(pair.new.name, to: after.name) {
+                requireValue(pair.new, after.name, &difference)
+                difference.step(place, move)
             } else {
                 addAttribute(pair.new, after.name, &difference)
             }
         }
         for attribute in gone {
-            let isAbove = new.attribute(attribute.name, of: after.name) != nil
-            difference.step("\(after.name).\(attribute.name)", isAbove ? "moves up" : "is gone, and its values with it")
+            difference.step(
+                "\(after.name).\(attribute.name)",
+                leaving(attribute.name, before.name, after.name) ?? "is gone, and its values with it"
+            )
         }
     }
 
-    /// The entity above that had an attribute.
+    /// What becomes of a property that an entity has no longer itself: it is in one above, or in some below. Nil where it is gone.
+    private func leaving(_ name: String, _ before: String, _ after: String) -> String? {
+        let above = new.lineage(of: after).dropFirst().first { entity in
+            entity.propertyNames.contains { pairing.origin(of: $0, in: after) == name }
+        }
+        if let above { return "moves up to \(above.name)" }
+        let below = pairing.subtree(of: after).filter { entity in
+            entity.name != after && entity.propertyNames.contains { pairing.origin(of: $0, in: entity.name) == name }
+        }
+        guard !below.isEmpty else { return nil }
+        return "moves down to \(Self.list(below.map(\.name))): the values of other objects are gone"
+    }
+
+    /// What a property comes from that entities below had themselves; nil where it is new.
+    private func comingUp(_ name: String, to entity: String) -> String? {
+        let below = pairing.subtree(of: entity).filter { $0.name != entity && pairing.origin(of: name, in: $0.name) != nil }
+        return below.isEmpty ? nil : "moves up from \(Self.list(below.map(\.name)))"
+    }
+
+    private static func list(_ names: [String]) -> String { names.sorted().joined(separator: ", ") }
+
+    /// The entity above that had a property.
     private func inherited(_ name: String, by entity: Model.Entity) -> String? {
-        old.lineage(of: entity.parent).first { $0.attributes.contains { $0.name == name } }?.name
+        old.lineage(of: entity.parent).first { $0.propertyNames.contains(name) }?.name
     }
 
     private func addAttribute(_ attribute: Model.Attribute, _ entity: String, _ difference: inout ModelDifference) {
@@ -150,13 +176,17 @@ extension DifferenceFinder {
                 compareRelationship(old, pair.new, place, &difference)
             } else if before.attributes.contains(where: { $0.name == pair.new.name }) {
                 difference.obstacle(place, "was an attribute")
+            } else if let home = inherited(pair.new.renamingIdentifier ?? pair.new.name, by: before) {
+                difference.step(place, "moves down from \(home)")
+            } else if let move = comingUp(pair.new.name, to: after.name) {
+                difference.step(place, move)
             } else {
                 let isMissed = !pair.new.isOptional && !pair.new.isTransient
                 difference.step(place, "is new" + (isMissed ? " and mandatory: objects that are there cannot be saved without it" : ""))
             }
         }
-        for relationship in gone where new.relationship(relationship.name, of: after.name) == nil {
-            difference.step("\(after.name).\(relationship.name)", "is gone")
+        for relationship in gone {
+            difference.step("\(after.name).\(relationship.name)", leaving(relationship.name, before.name, after.name) ?? "is gone")
         }
     }
 

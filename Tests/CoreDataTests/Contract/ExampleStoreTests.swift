@@ -63,6 +63,26 @@ struct ExampleStoreTests {
         #expect(throws: CocoaError.self) { try context.save() }
     }
 
+    @Test("keep of many JSON lines no more than what an order asks for, and parse none beyond a limit")
+    func limits() throws {
+        let url = folder.file("many.jsonl")
+        let lines = (0..<20_000).map { "{\"title\":\"t\($0 % 7)\",\"year\":\(($0 * 7919) % 20_000)}" }
+        try Data(lines.joined(separator: "\n").utf8).write(to: url)
+        let context = try open(JSONLinesStore.storeType, url)
+        let store = try #require(context.persistentStoreCoordinator?.persistentStores.first as? JSONLinesStore)
+        let first = try songs(context) {
+            $0.predicate = NSPredicate(format: "year < 10")
+            $0.fetchLimit = 1
+        }
+        #expect(first.count == 1 && store.parsedCount == 1)
+        let found = try songs(context) {
+            $0.sortDescriptors = [NSSortDescriptor(key: "title", ascending: false), NSSortDescriptor(key: "year", ascending: true)]
+            ($0.fetchOffset, $0.fetchLimit) = (2, 3)
+        }
+        let expected = (0..<20_000).filter { $0 % 7 == 6 }.map { ($0 * 7919) % 20_000 }.sorted()[2..<5]
+        #expect(found.map { $0.value(forKey: "year") as? Int } == Array(expected))
+    }
+
     @Test("find JSON lines by predicate and order")
     func lines() throws {
         let url = folder.file("few.jsonl")
@@ -117,6 +137,15 @@ struct ExampleStoreTests {
         #expect(try open(CSVStore.storeType, url).persistentStoreCoordinator?.persistentStores.first?.identifier == uuid)
         let lines = try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\r\n").filter { !$0.hasPrefix("#metadata") }
         #expect(lines == ["# mine", "title,year,id", "", "One,2000,row1", "row1,,row2", ""])
+    }
+
+    @Test("give a row with an empty id one of its own")
+    func emptyIDs() throws {
+        let url = folder.file("songs.csv")
+        try Data("title,id\nOne,\"\"\nTwo,\nThree,row1\n".utf8).write(to: url)
+        let context = try open(CSVStore.storeType, url)
+        let found = try songs(context) { $0.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)] }
+        #expect(found.map { $0.objectID.uriRepresentation().lastPathComponent } == ["prow2", "prow1", "prow3"])
     }
 
     @Test("do not write over what somebody has edited meanwhile")

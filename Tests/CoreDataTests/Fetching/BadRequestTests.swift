@@ -33,7 +33,8 @@ struct BadRequestTests {
             ("nothing == 1", "“nothing”"), ("author.nothing == 1", "“nothing”"), ("tags == 'x'", "“tags”"), ("tags.label == 'x'", "“tags”"),
             ("author.books.title == 'x'", "“books”"), ("tags.label IN {'x', 'y'}", "“tags”"), ("tags > 3", "“tags”"),
             ("pages == $count", "$count"), ("ANY tags.label == $label", "$label"), ("title MATCHES '('", "\"(\""),
-            ("FUNCTION(title, 'frobnicate') == 1", "lowercaseString"),
+            ("FUNCTION(title, 'frobnicate') == 1", "lowercaseString"), ("title.@count == 1", "“title” of Book"),
+            ("author.name.@count == 1", "“name” of"), ("pages.@sum > 1", "“pages” of Book"),
         ]
     )
     func refused(format: String, name: String) throws {
@@ -49,6 +50,33 @@ struct BadRequestTests {
     func order(key: String, name: String) throws {
         let error = #expect(throws: CocoaError.self) { try context.fetch(request("TRUEPREDICATE", sort: key)) }
         #expect(error?.errorCode == 134_060 && error?.localizedDescription.contains(name) == true, "\(String(describing: error))")
+    }
+
+    // * A store in a file, of an entity with a transient attribute.
+    // => It has no order by that. Stores that are in memory have, as with Core Data.
+    @Test("asks a file for an order by what it does not have", arguments: [StoreKind.file, .memory])
+    func transientOrder(kind: StoreKind) throws {
+        let song = LibraryModel.entity("Song", NSManagedObject.self, [LibraryModel.attribute("mood", .stringAttributeType)])
+        song.attributesByName["mood"]?.isTransient = true
+        let album = LibraryModel.entity("Album", NSManagedObject.self, [LibraryModel.attribute("title", .stringAttributeType)])
+        let best = NSRelationshipDescription()
+        (best.name, best.destinationEntity, best.maxCount) = ("best", song, 1)
+        album.properties.append(best)
+        let model = NSManagedObjectModel()
+        model.entities = [song, album]
+        let home = try StoreHome(kind)
+        let context = try Stack(home.url(), model).newContext()
+        for (entity, key) in [("Song", "mood"), ("Album", "best.mood")] {
+            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+            request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
+            guard kind == .file else {
+                #expect(try context.fetch(request).isEmpty)
+                continue
+            }
+            let error = #expect(throws: CocoaError.self) { try context.fetch(request) }
+            #expect(error?.errorCode == 134_060)
+            #expect(error?.localizedDescription.contains("“mood” of Song") == true, "\(String(describing: error))")
+        }
     }
 
     @Test("because a value is of another kind finds nothing", arguments: ["pages == 'x'", "title == 5", "title < 5", "pages CONTAINS 'x'"])

@@ -300,7 +300,7 @@ struct DeferredMigrationTests {
     }
 
     private var left: String {
-        get throws { try home.sql("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_MIGRATING_*'") }
+        get throws { try home.sql("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name GLOB 'CD_MIGRATING_*'") }
     }
 
     // * Tables go, and the option asks to leave that for later.

@@ -70,10 +70,11 @@ public final class CSVStore: NSAtomicStore {
         addCacheNodes(Set(nodes.values))
     }
 
-    /// Whoever adds a row by hand need not know of ids: it gets one that no other has.
+    /// Whoever adds a row by hand need not know of ids: it gets one that no other has, by its place, which is the row's for good with the next
+    /// save.
     private func nameRows() {
         var known = Set(table.rows.compactMap { $0.fields["id"] })
-        for index in table.rows.indices where table.rows[index].fields["id"] == nil {
+        for index in table.rows.indices where table.rows[index].fields["id"]?.isEmpty != false {
             let names = ((index + 1)...).lazy.map { "row\($0)" }
             guard let name = names.first(where: { !known.contains($0) }) else { return }
             known.insert(name)

@@ -21,30 +21,52 @@ public final class JSONLinesStore: NSIncrementalStore {
     }
 
     public override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
-        guard let request = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = request.entity, let context else {
+        guard let request = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = request.entity else {
             throw CocoaError(.featureUnsupported, userInfo: [NSLocalizedDescriptionKey: "A store of JSON lines is only read."])
         }
-        let found = try numbers(request, entity, context)
+        let found = try numbers(request, entity)
         if request.resultType == .countResultType { return found.count }
-        return found.map { context.object(with: newObjectID(for: entity, referenceObject: $0)) }
+        return found.map { newObjectID(for: entity, referenceObject: $0) }
     }
 
     /// The numbers of the lines that a request asks for. Only what a predicate or an order needs is parsed.
-    private func numbers(
-        _ request: NSFetchRequest<any NSFetchRequestResult>,
-        _ entity: NSEntityDescription,
-        _ context: NSManagedObjectContext
-    ) throws -> some Collection<Int> {
-        var numbers = Array(0..<lines.count)
-        if let predicate = request.predicate {
-            numbers = try numbers.filter { predicate.evaluate(with: NSDictionary(dictionary: try values(of: $0, entity))) }
-        }
+    private func numbers(_ request: NSFetchRequest<any NSFetchRequestResult>, _ entity: NSEntityDescription) throws -> [Int] {
+        let (offset, limit) = (min(request.fetchOffset, lines.count), min(request.fetchLimit, lines.count))
+        let wanted = request.fetchLimit > 0 ? offset + limit : lines.count
+        var found: [Int] = []
         if let order = request.sortDescriptors, !order.isEmpty {
-            let keyed = try numbers.map { (number: $0, values: NSDictionary(dictionary: try values(of: $0, entity))) }
-            numbers = keyed.sorted { order.orders($0.values, before: $1.values) }.map(\.number)
+            found = try sorted(order, request.predicate, entity, upTo: wanted)
+        } else if let predicate = request.predicate {
+            for number in 0..<lines.count where found.count < wanted {
+                if predicate.evaluate(with: NSDictionary(dictionary: try values(of: number, entity))) { found.append(number) }
+            }
+        } else {
+            found = Array(0..<min(lines.count, wanted))
         }
-        let rest = numbers.dropFirst(request.fetchOffset)
-        return request.fetchLimit > 0 ? rest.prefix(request.fetchLimit) : rest
+        return Array(found.dropFirst(request.fetchOffset))
+    }
+
+    /// Of each line only what it is sorted by is kept, and of no more lines than may be among the first so many.
+    private func sorted(
+        _ order: [NSSortDescriptor],
+        _ predicate: NSPredicate?,
+        _ entity: NSEntityDescription,
+        upTo count: Int
+    ) throws -> [Int] {
+        let keys = Set(order.compactMap { $0.key?.split(separator: ".").first.map(String.init) })
+        var kept: [(number: Int, values: NSDictionary)] = []
+        func sort() {
+            kept.sort { order.orders($0.values, before: $1.values, $0.number < $1.number) }
+            if kept.count > count { kept.removeSubrange(count...) }
+        }
+        for number in 0..<lines.count {
+            let values = try values(of: number, entity)
+            guard predicate?.evaluate(with: NSDictionary(dictionary: values)) ?? true else { continue }
+            kept.append((number, NSDictionary(dictionary: values.filter { keys.contains($0.key) })))
+            if kept.count >= 2 * count + 1000 { sort() }
+        }
+        sort()
+        return kept.map(\.number)
     }
 
     public override func newValuesForObject(with objectID: NSManagedObjectID, with context: NSManagedObjectContext) throws
@@ -102,12 +124,12 @@ private final class Lines {
 }
 
 extension [NSSortDescriptor] {
-    fileprivate func orders(_ left: NSDictionary, before right: NSDictionary) -> Bool {
+    fileprivate func orders(_ left: NSDictionary, before right: NSDictionary, _ isFirst: Bool) -> Bool {
         for descriptor in self {
             let order = descriptor.compare(left, to: right)
             if order != .orderedSame { return order == .orderedAscending }
         }
-        return false
+        return isFirst
     }
 }
 

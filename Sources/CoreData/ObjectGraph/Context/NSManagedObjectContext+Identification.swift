@@ -2,6 +2,7 @@
 extension NSManagedObjectContext {
     /// What somebody names by an ID or an object, of this context or of any other.
     func identify(_ identity: RowIdentity) -> Identification {
+        let identity = identity.arrived
         // One that this coordinator has made itself.
         if registry.knownScope(identity.reference)?.hasPermanent(identity.space) == true { return .own(identity.reference) }
         if identity.key < 0 { return identity.space.tree === identityMap.forwardingTable ? .own(identity.reference) : .foreign }

@@ -20,6 +20,15 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// A row that is older than `stalenessInterval` allows fills no fault.
+    func dropOldRow(of fault: NSManagedObject) {
+        guard stalenessInterval >= 0, parentLink?.generation == nil, fault.mayGetAnotherRow, fault.key > 0 else { return }
+        let row = fault.state.contains(.rowless) ? parentSource.cachedRow(for: fault.rowReference) : fault.currentRow
+        guard row?.listing?.isOlder(than: stalenessInterval) == true else { return }
+        parentSource.forgetRows([fault.rowReference])
+        if !fault.state.contains(.rowless) { fault.forgetRow() }
+    }
+
     /// What the stores answer is something else from now on: faults that nobody has used forget their rows, here and in children.
     ///
     /// - Complexity: O(n) in the number of registered objects.
@@ -78,8 +87,11 @@ extension NSManagedObject {
     }
 
     /// Whether nothing has been decided on the row that the fault has.
-    fileprivate final var mayTakeNewestRow: Bool {
-        state.intersection([.fault, .rowless, .inserted, .deleted, .outdated]) == .fault && changedSlots.isEmpty && !hasChangedReadMembers
+    fileprivate final var mayTakeNewestRow: Bool { !state.contains(.rowless) && mayGetAnotherRow }
+
+    /// The same of one that may have no row yet.
+    fileprivate final var mayGetAnotherRow: Bool {
+        state.intersection([.fault, .inserted, .deleted, .outdated]) == .fault && changedSlots.isEmpty && !hasChangedReadMembers
     }
 
     /// Whether members of a relationship were changed by somebody who saw them all.

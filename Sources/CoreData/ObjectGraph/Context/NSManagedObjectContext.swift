@@ -46,9 +46,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var shouldDeleteInaccessibleFaults = true {
         willSet { checkSetUp() }
     }
-    /// How old a cached row may be to fill a fault, in seconds; negative for any age.
+    /// How old a cached row may be to fill a fault, in seconds; negative for any age, 0 for none. A fault with an older row reads it again when
+    /// it is first used: one statement for each. Objects that were used keep their values.
+    ///
+    /// The age is that of the first reading. Rows that were read before any context of the process had such a limit count as older than any.
     open var stalenessInterval: TimeInterval = -1 {
         willSet { checkSetUp() }
+        didSet { if stalenessInterval >= 0 { RowClock.start() } }
     }
 
     public init(concurrencyType type: NSManagedObjectContextConcurrencyType) {

@@ -28,6 +28,7 @@ extension NSManagedObject {
     }
 
     final func fireThrowing() throws {
+        if RowClock.isRunning { registeredContext?.dropOldRow(of: self) }
         if !state.contains(.rowless), mayBeStale { try registeredContext?.bringUpToDate(self) }
         try fireKeepingRow()
     }

@@ -36,7 +36,8 @@ extension SQLiteStore {
     }
 
     func plan(_ query: FetchQuery, _ result: FetchPlan.Result) throws -> FetchPlan {
-        try FetchPlan(query, cache: plans, result: result, home: home, excluding: query.excludedKeys(in: number))
+        if result != .count, type == NSSQLiteStoreType { try query.requireStoredOrder() }
+        return try FetchPlan(query, cache: plans, result: result, home: home, excluding: query.excludedKeys(in: number))
     }
 
     private static func residue(of plan: FetchPlan) -> FetchResidue? {

@@ -76,7 +76,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         set {
             state.withLock {
                 let uuid = $0.metadata.uuid
-                $0.metadata.dictionary = newValue ?? [:]
+                $0.metadata.replaceNotes(by: newValue ?? [:])
                 $0.metadata.uuid = uuid
                 $0.metadata.stamp(model: model, configuration: explicitConfiguration, type: kind)
                 $0.edits += 1

@@ -43,7 +43,7 @@ extension StorePlace {
                 try connection.transaction(.immediate) {
                     guard var metadata = try StoreMetadata.read(from: connection) else { return }
                     let own = metadata.values.filter { StoreMetadata.ownKeys.contains($0.key) }
-                    metadata.dictionary = values.merging(own) { $1 }
+                    metadata.replaceNotes(by: values.merging(own) { $1 })
                     try metadata.write(to: connection)
                 }
             }

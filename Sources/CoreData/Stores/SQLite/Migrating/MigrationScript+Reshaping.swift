@@ -54,8 +54,8 @@ extension MigrationScript {
             for name in names { run("ALTER TABLE \(table) RENAME COLUMN \(name.old) TO \(name.new)") }
             return
         }
-        for (number, name) in names.enumerated() { run("ALTER TABLE \(table) RENAME COLUMN \(name.old) TO Z_RENAMING_\(number)") }
-        for (number, name) in names.enumerated() { run("ALTER TABLE \(table) RENAME COLUMN Z_RENAMING_\(number) TO \(name.new)") }
+        for (number, name) in names.enumerated() { run("ALTER TABLE \(table) RENAME COLUMN \(name.old) TO CD_RENAMING_\(number)") }
+        for (number, name) in names.enumerated() { run("ALTER TABLE \(table) RENAME COLUMN CD_RENAMING_\(number) TO \(name.new)") }
     }
 
     /// Indexes by their names.

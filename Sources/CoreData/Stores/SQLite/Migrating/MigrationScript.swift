@@ -107,7 +107,7 @@ struct MigrationScript {
     /// What a new column is called until the old ones have their new names.
     func temporaryName(_ column: String, _ change: TableChange) -> String {
         guard change.isInPlace, let origin = change.origin, file.columns[origin.name]?.contains(column) == true else { return column }
-        return "Z_MIGRATING_" + column
+        return Self.parkedPrefix + column
     }
 
     private mutating func copyRows() {
@@ -145,7 +145,8 @@ struct MigrationScript {
         }
     }
 
-    static let parkedPrefix = "Z_MIGRATING_"
+    // NB: the tables and columns of a model begin with a Z, whatever its entities and properties are called.
+    static let parkedPrefix = "CD_MIGRATING_"
 
     /// The tables that a migration has left.
     static func parkedTables(_ connection: Connection) throws -> [String] {

@@ -17,6 +17,7 @@ extension StoreDatabase {
         progress: (Int, Int) -> Void = { _, _ in }
     ) throws {
         guard try options.migrates && versionDiffers(connection, model, configuration) else { return }
+        var files: Set<String> = []
         do {
             try connection.trustSchemaWithVirtualTables()
             try connection.transaction(.immediate) {
@@ -27,9 +28,10 @@ extension StoreDatabase {
                 let source = try known ?? search.find(in: connection)
                 if known == nil, hasMappingModel(source.model, model) { throw MappingModelWanted(source: source) }
                 guard options.infersMapping else { throw missingMapping(nil) }
-                try StoreMigration(connection, place, from: source, to: model, configuration: configuration, options)
+                files = try StoreMigration(connection, place, from: source, to: model, configuration: configuration, options)
                     .run(metadata, configuration: configuration, progress: progress)
             }
+            if let folder = place.supportFolder { ExternalFiles(folder).remove(files) }
             Logger(label: "CoreData").notice("The store at \(place.url.path) was migrated.")
         } catch let error as SQLiteError where error.code == SQLITE_BUSY {
             throw error

@@ -21,7 +21,7 @@ struct StoreMigration {
         _ options: DatabaseOptions? = nil
     ) throws {
         let models = ModelTransition(from: source.model, to: model)
-        try models.requireInferable()
+        try models.requireInferable(configuration: configuration)
         let old = try SQLSchema(reading: connection, model: source.model, configuration: source.configuration)
         let new = SQLSchema(model: model, configuration: configuration)
         let file = try StoreFile(connection)
@@ -32,8 +32,10 @@ struct StoreMigration {
 
     /// Runs all of it: afterwards the file is one of the new version.
     ///
+    /// - Returns: the names of files with data of objects that are gone, or whose data are in the rows now: to be removed after the commit.
     /// - Throws: a `CocoaError`, or the `SQLiteError` of a statement; the transaction is to be rolled back then.
-    func run(_ metadata: StoreMetadata, configuration: String?, progress: (Int, Int) -> Void = { _, _ in }) throws {
+    func run(_ metadata: StoreMetadata, configuration: String?, progress: (Int, Int) -> Void = { _, _ in }) throws -> Set<String> {
+        let files = try externalFiles(transition.old)
         for (number, step) in script.steps.enumerated() {
             try run(step)
             progress(number + 1, script.steps.count)
@@ -49,6 +51,12 @@ struct StoreMigration {
         try ModelCache.write(model, to: connection)
         // What opens the store reads the same, and sees here whether it can.
         _ = try SQLSchema(reading: connection, model: model, configuration: configuration)
+        return files.isEmpty ? [] : try files.subtracting(externalFiles(transition.new))
+    }
+
+    private func externalFiles(_ schema: SQLSchema) throws -> Set<String> {
+        guard let folder = place.supportFolder, FileManager.default.fileExists(atPath: folder.path) else { return [] }
+        return try connection.externalFiles(schema)
     }
 
     private func run(_ step: MigrationScript.Step) throws {

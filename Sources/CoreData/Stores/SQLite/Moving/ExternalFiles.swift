@@ -24,6 +24,15 @@ struct ExternalFiles {
         }
     }
 
+    /// Removes those that no row names any more.
+    func remove(_ names: Set<String>) {
+        for name in names where UUID(uuidString: name) != nil {
+            do { try FileManager.default.removeItem(at: folder.appendingPathComponent(name)) } catch {
+                _ = FailureLog.noted("The file \(name) that no object needs any more could not be removed", error)
+            }
+        }
+    }
+
     /// Removes those that another place has not.
     func remove(except support: URL?) throws {
         let kept = support.map { Set(ExternalFiles($0).names) } ?? []
@@ -32,6 +41,18 @@ struct ExternalFiles {
 }
 
 extension Connection {
+    /// The names of the files that rows have their data in.
+    func externalFiles(_ schema: SQLSchema) throws -> Set<String> {
+        var names: Set<String> = []
+        for (entity, column) in schema.markedColumns {
+            let query = "SELECT \(column) FROM \(entity.table) WHERE Z_ENT = ?1 AND substr(\(column), 1, 1) = x'02'"
+            for row in try rows(query, [.integer(Int64(entity.number))]) {
+                if case .blob(let cell) = row[0], case .file(let name) = MarkedData(cell) { names.insert(name) }
+            }
+        }
+        return names
+    }
+
     /// Takes data that are in files of their own into the rows of some entities, by their numbers.
     func embed(_ table: String, _ column: String, of entities: [Int], from folder: URL?) throws {
         let numbers = entities.map(String.init).joined(separator: ", ")

@@ -91,7 +91,10 @@ extension PredicateSQL {
             let text = alias + "." + column.name
             if let attribute = property as? NSAttributeDescription {
                 // What a key reads from a value, such as the length of a text, SQL does not know.
-                guard index == keys.count - 1 else { throw BeyondSQL() }
+                guard index == keys.count - 1 else {
+                    try requireList(attribute, keys[index + 1])
+                    throw BeyondSQL()
+                }
                 return .attribute(column: text, attribute)
             }
             guard let relationship = property as? NSRelationshipDescription else { throw BeyondSQL() }
@@ -123,6 +126,15 @@ extension PredicateSQL {
             destination: destination,
             entity: relationship.entity,
             name: relationship.name
+        )
+    }
+
+    /// - Throws: the error for an operator on collections after an attribute whose values are none.
+    private func requireList(_ attribute: NSAttributeDescription, _ key: String) throws {
+        guard key.hasPrefix("@"), ![.transformableAttributeType, .undefinedAttributeType].contains(attribute.attributeType) else { return }
+        throw CocoaError.coreData(
+            .coreData,
+            "The attribute “\(attribute.name)” of \(attribute.entity.name ?? "?") is no collection: \(key) is for relationships to many."
         )
     }
 

@@ -104,7 +104,7 @@ extension PredicateSQL {
     private func constant(_ identity: RowIdentity) -> SQLConstant {
         let isHere = identity.key < 0 || home == nil || identity.space.home.map { $0 === home || $0.identifier == home?.identifier } == true
         guard isHere, let entity = identity.space.entity(in: scopes[0].entity.description.managedObjectModel) else { return .foreign }
-        return SQLConstant(value: .integer(identity.key), kind: .row(root: entity.rootEntity.index))
+        return SQLConstant(value: .integer(identity.arrived.key), kind: .row(root: entity.rootEntity.index))
     }
 }
 

@@ -39,3 +39,30 @@ extension PredicateSQL {
         }
     }
 }
+
+extension FetchQuery {
+    /// A file is asked for no order by what it does not have. (What is in memory whole has an order by anything.)
+    ///
+    /// - Throws: `CocoaError` 134060 that names the entity and the key.
+    func requireStoredOrder() throws {
+        for descriptor in sortDescriptors {
+            guard case .key(let path) = descriptor.sortKey else { continue }
+            var entity: NSEntityDescription? = entity
+            for name in path.split(separator: ".").map(String.init) {
+                guard let property = entity?.propertiesByName[name] else { break }
+                guard !property.isTransient else { throw Self.transientOrder(property, path) }
+                entity = (property as? NSRelationshipDescription)?.destination
+            }
+        }
+    }
+
+    private static func transientOrder(_ property: NSPropertyDescription, _ path: String) -> CocoaError {
+        .coreData(
+            .coreData,
+            """
+            A fetch cannot be sorted by “\(path)”: “\(property.name)” of \(property.entity.name ?? "?") is transient, and no store has it. Sort what was \
+            fetched.
+            """
+        )
+    }
+}

@@ -55,6 +55,13 @@ struct StoreMetadata {
         "NSPersistenceMaximumFrameworkVersion", "_NSAutoVacuumLevel",
     ]
 
+    /// Takes what a program has set in place of what is noted here. That a migration has left tables is nothing it could undo or make so.
+    mutating func replaceNotes(by notes: [String: Any]) {
+        let mark = values[NSPersistentStoreDeferredLightweightMigrationOptionKey]
+        dictionary = notes
+        values[NSPersistentStoreDeferredLightweightMigrationOptionKey] = mark
+    }
+
     /// The version of Apple's framework whose format this is.
     private static let frameworkVersion = 1344
 }
