@@ -31,14 +31,15 @@ extension Bench {
     private func findOrCreate(_ picks: [Int64], _ context: NSManagedObjectContext) throws {
         for pick in picks {
             let song = workload.songs[Int(pick)]
-            if try find(song.title, context).isEmpty { Song(context: context).assign(song) }
+            if try find(song.title, context, limit: 1).isEmpty { Song(context: context).assign(song) }
         }
         try context.save()
     }
 
-    private func find(_ title: String, _ context: NSManagedObjectContext) throws -> [Song] {
+    private func find(_ title: String, _ context: NSManagedObjectContext, limit: Int = 0) throws -> [Song] {
         let request = Song.request()
         request.predicate = NSPredicate(format: "title == %@", title)
+        request.fetchLimit = limit
         return try context.fetch(request)
     }
 

@@ -26,9 +26,9 @@ extension StoreReader {
         if let stores = query.stores, !stores.isSubset(of: all.map(\.number)) {
             throw CocoaError.coreData(.persistentStoreOperation, "A fetch asks for a store that is not one of the coordinator's.")
         }
-        let entities = [query.entity] + (query.includesSubentities ? query.entity.allSubentities : [])
         return all.filter { store in
-            query.stores?.contains(store.number) ?? true && entities.contains(where: store.holds)
+            guard query.stores?.contains(store.number) ?? true else { return false }
+            return store.holds(query.entity) || query.includesSubentities && query.entity.allSubentities.contains(where: store.holds)
         }
     }
 

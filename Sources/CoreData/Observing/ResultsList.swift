@@ -21,8 +21,8 @@ final class ResultsList {
     var sections: [ResultsSection] { table.sections }
     /// The names of the sections; not copied until sections come or go.
     var sectionNames: [String] { table.names }
-    /// How many times sections have come or gone.
-    var sectionChangeCount: Int { table.changeCount }
+
+    func section(_ index: Int) -> ResultsSection { table.section(index) }
 
     var objects: [NSManagedObject] {
         if let flat { return flat }
@@ -57,40 +57,54 @@ final class ResultsList {
 
     /// Takes members out, and drops sections that are empty then.
     ///
-    /// - Returns: the names of those, and how many members they had.
-    func remove(_ objects: [(object: NSManagedObject, index: Int)]) -> [String: Int] {
-        if objects.isEmpty { return [:] }
+    /// - Returns: those, as they were, and where.
+    func remove(_ objects: [(object: NSManagedObject, index: Int)]) -> [(section: ResultsSection, index: Int)] {
+        if objects.isEmpty { return [] }
         flat = nil
         var counts: [Int: Int] = [:]
         for (object, index) in objects {
             counts[section(at: index), default: 0] += 1
             members.remove(object)
         }
-        var emptied: [String: Int] = [:]
+        var emptied: [(section: ResultsSection, index: Int)] = []
         for (section, count) in counts {
             table.add(-count, to: section)
-            if table.count(section) == 0 { emptied[table.names[section]] = count }
+            if table.count(section) == 0 { emptied.append((ResultsSection(name: table.names[section], count: count), section)) }
         }
-        if query.sectionKeyPath != nil, !emptied.isEmpty { table.removeEmpty() }
-        return emptied
+        if query.sectionKeyPath == nil || emptied.isEmpty { return [] }
+        table.removeEmpty()
+        return emptied.sorted { $0.index < $1.index }
     }
 
-    /// Puts an object where it belongs, behind its equals.
-    func insert(_ object: NSManagedObject) {
+    /// Puts objects, which are in order, where they belong, each behind its equals.
+    ///
+    /// - Returns: the names of the sections that were made for them, in order.
+    func insert(_ objects: [NSManagedObject]) -> [String] {
+        if objects.isEmpty { return [] }
         flat = nil
-        let (probe, name) = (query.order.probe(object), query.sectionName(of: object))
-        let section = section(named: name) ?? addSection(name, for: probe)
+        let entries = objects.map { (probe: query.order.probe($0), section: query.sectionName(of: $0)) }
+        let added = addSections(for: entries)
+        for (probe, name) in entries { if let section = section(named: name) { insert(probe, to: section) } }
+        return added
+    }
+
+    private func insert(_ probe: ResultsOrder.Probe, to section: Int) {
+        let object = probe.object
         let index = firstIndex(in: range(ofSection: section)) { query.order.compare(probe, members.member(at: $0)) == .orderedAscending }
         if index == members.count { members.append(object) } else { members.insert(object, at: index) }
         table.add(1, to: section)
     }
 
-    private func addSection(_ name: String, for probe: ResultsOrder.Probe) -> Int {
-        let index = firstIndex(in: table.names.indices) {
-            query.order.compare(probe, members.member(at: table.start($0))) == .orderedAscending
+    private func addSections(for entries: [(probe: ResultsOrder.Probe, section: String)]) -> [String] {
+        var (new, known): ([(name: String, index: Int)], Set<String>) = ([], [])
+        for (probe, name) in entries where section(named: name) == nil && known.insert(name).inserted {
+            let index = firstIndex(in: table.names.indices) {
+                query.order.compare(probe, members.member(at: table.start($0))) == .orderedAscending
+            }
+            new.append((name, max(index, new.last?.index ?? 0)))
         }
-        table.insert(name, at: index)
-        return index
+        table.insert(new)
+        return new.map(\.name)
     }
 
     private func firstIndex(in range: Range<Int>, where isBehind: (Int) -> Bool) -> Int {

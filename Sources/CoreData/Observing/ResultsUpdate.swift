@@ -66,15 +66,21 @@ struct ResultsUpdate {
 
     /// Changes the list.
     func apply() -> ResultsChange {
-        let (before, changeCount) = (list.sectionNames, list.sectionChangeCount)
+        let before = list.sectionNames
         var change = ResultsChange()
         change.deletions = leaving.map { ($0.object, list.path(at: $0.index)) }
         let (movedFrom, stayedAt) = (moving.map { list.path(at: $0.index) }, staying.map { list.path(at: $0.index) })
         let leftAlone = leaving.isEmpty && moving.isEmpty && entering.isEmpty
         let emptied = list.remove(leaving + moving)
         // By what never changes where the order leaves it open, so that it does not depend on hashes.
-        for object in (moving.map(\.object) + entering).sorted(by: inOrder) { list.insert(object) }
-        if list.sectionChangeCount != changeCount { change.compareSections(before, list.sections, emptied) }
+        let added = list.insert((moving.map(\.object) + entering).sorted(by: inOrder))
+        if added.isEmpty {
+            change.deletedSections = emptied
+        } else if emptied.isEmpty {
+            change.insertedSections = added.compactMap { list.section(named: $0).map { (list.section($0), $0) } }
+        } else {
+            change.compareSections(before, list.sections, emptied.map(\.section))
+        }
         change.moves = zip(moving, movedFrom).map { ($0.object, $1, path(of: $0.object)) }
         change.updates = zip(staying, stayedAt).map { ($0.object, $1, leftAlone ? $1 : path(of: $0.object)) }
         change.insertions = entering.map { ($0, path(of: $0)) }
@@ -104,8 +110,9 @@ struct ResultsChange {
 
     /// A section that was emptied, came back, and has passed others meanwhile, went and came.
     ///
-    /// - Parameter emptied: how many members those had that were emptied.
-    fileprivate mutating func compareSections(_ before: [String], _ after: [ResultsSection], _ emptied: [String: Int]) {
+    /// - Parameter emptied: those that were, with as many members as they had.
+    fileprivate mutating func compareSections(_ before: [String], _ after: [ResultsSection], _ emptied: [ResultsSection]) {
+        let emptied = Dictionary(uniqueKeysWithValues: emptied.map { ($0.name, $0.count) })
         if before.elementsEqual(after, by: { $0 == $1.name }) { return }
         let old = Dictionary(uniqueKeysWithValues: before.enumerated().map { ($1, $0) })
         // The others have kept their order: those that came back have to fit between them.

@@ -127,7 +127,7 @@ extension Row {
     }
 
     /// The bytes of a text that is not null.
-    private func withText<Result>(_ slot: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    func withText<Result>(_ slot: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         guard isOwn else { return body(batch.bytes(at: slotAddress(slot))) }
         var text = own.string(slot).pointee ?? ""
         return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }

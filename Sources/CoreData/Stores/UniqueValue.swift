@@ -42,7 +42,7 @@ enum UniqueValue: Hashable {
         case (.integer(let left), .integer(let right)): left == right
         case (.real(let left), .real(let right)): left == right
         case (.uuid(let left), .uuid(let right)): left == right
-        case (.text(let left), .text(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.text(let left), .text(let right)): left.hasSameBytes(as: right)
         case (.data(let left), .data(let right)): left == right
         default: false
         }
@@ -55,6 +55,20 @@ enum UniqueValue: Hashable {
         case .uuid(let uuid): hasher.combine(uuid)
         case .text(let text): hasher.combine(text)
         case .data(let data): hasher.combine(data)
+        }
+    }
+}
+
+extension String {
+    /// Whether both have the same bytes, which equal strings need not have.
+    func hasSameBytes(as other: String) -> Bool {
+        var (left, right) = (self, other)
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                guard left.count == right.count else { return false }
+                guard let first = left.baseAddress, let second = right.baseAddress else { return true }
+                return memcmp(first, second, left.count) == 0
+            }
         }
     }
 }

@@ -37,6 +37,81 @@ struct PendingCostTests {
         #expect(try find("book 7").first?.pages == 1)
     }
 
+    @Test("is linear for a list of values, and for objects that a to-one relationship leads to")
+    func otherConditions() throws {
+        let authors = (0..<20).map { _ in Author(context: context) }
+        try context.save()
+        func find(_ format: String, _ arguments: Any...) throws -> [String?] {
+            let request = NSFetchRequest<Book>(entityName: "Book")
+            request.predicate = NSPredicate(format: format, argumentArray: arguments)
+            return try context.fetch(request).map(\.title).sorted { $0 ?? "" < $1 ?? "" }
+        }
+        for number in 0..<200 {
+            let (book, author) = (insert("book \(number)"), authors[number % 20])
+            book.author = author
+            #expect(try find("title IN %@", ["book \(number)", "none"]) == [book.title])
+            #expect(try find("author == %@ AND title == %@", author, "book \(number)") == [book.title])
+            #expect(try find("author == %@", author.objectID).count == number / 20 + 1)
+        }
+        #expect(evaluationCount <= 5_000)
+        // * Another author, a deleted one, a new one who is saved meanwhile.
+        let (first, new) = (try #require(library.context.insertedObjects.first as? Book), Author(context: context))
+        let title = first.title
+        first.author = new
+        #expect(try find("author == %@", new) == [title])
+        try context.obtainPermanentIDs(for: [new])
+        #expect(try find("author == %@", new) == [title] && find("author IN %@", [new]) == [title])
+        context.delete(new)
+        #expect(try find("author == %@", new).isEmpty)
+    }
+
+    @Test("is linear in a child too")
+    func inChild() throws {
+        _ = insert("above")
+        let child = Layers.child(of: context, "child")
+        let request = NSFetchRequest<Book>(entityName: "Book")
+        for round in 0..<2 {
+            for number in 0..<200 {
+                request.predicate = NSPredicate(format: "title == %@", "book \(number)")
+                let found = try child.fetch(request)
+                #expect(found.count == round)
+                if found.isEmpty { Book(context: child).title = "book \(number)" }
+            }
+        }
+        #expect(child.tracker.index.evaluationCount <= 500)
+        // What the contexts above have unsaved counts too.
+        request.predicate = NSPredicate(format: "title == 'above'")
+        #expect(try child.fetch(request).count == 1 && child.count(for: request) == 1)
+        let mine = try #require(child.fetch(request).first)
+        mine.title = "book 7"
+        #expect(try child.fetch(request).isEmpty)
+        request.predicate = NSPredicate(format: "title == 'book 7'")
+        #expect(try child.fetch(request).count == 2 && child.count(for: request) == 2)
+    }
+
+    @Test("asks no store once the context's own objects are as many as are wanted, and gives each result once, part by part")
+    func limits() throws {
+        _ = insert("same")
+        try context.save()
+        for number in 0..<20 { _ = insert(number < 2 ? "same" : "book \(number)") }
+        let request = NSFetchRequest<Book>(entityName: "Book")
+        (request.predicate, request.fetchLimit) = (NSPredicate(format: "title == 'same'"), 1)
+        var found: Set<Book> = []
+        let statements = try library.statements {
+            found.formUnion(try context.fetch(request))
+            request.fetchOffset = 1
+            found.formUnion(try context.fetch(request))
+        }
+        #expect(statements.isEmpty && found.count == 2)
+        request.fetchOffset = 2
+        found.formUnion(try context.fetch(request))
+        #expect(found.count == 3)
+        request.fetchOffset = 3
+        #expect(try context.fetch(request).isEmpty)
+        (request.fetchLimit, request.fetchOffset) = (4, 0)
+        #expect(try Set(context.fetch(request)) == found)
+    }
+
     @Test("is linear for UUIDs and dates too")
     func otherKeys() throws {
         func find(_ key: String, _ value: NSObject) throws -> [Book] {

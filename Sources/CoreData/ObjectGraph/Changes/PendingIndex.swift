@@ -6,10 +6,13 @@ import Foundation
 /// A table is made when a fetch first asks for a key, and follows the changes when it is next asked. What it gives may have another value by now:
 /// whoever asks tests the objects. None that has the value is missing.
 final class PendingIndex {
-    /// Which objects a table is about: those below a root entity, by an attribute.
+    /// Which objects a table is about: those below a root entity, by an attribute or a to-one relationship.
     struct Key: Hashable {
         let root: Int
-        let attribute: String
+        let property: String
+        /// For a relationship: which keys had been forwarded when the table was made. What leads to one that has got another key since stands
+        /// elsewhere in a later table.
+        let generation: Int?
     }
 
     private final class Table {
@@ -24,6 +27,11 @@ final class PendingIndex {
         var count = 0
         /// How many of them a store may have.
         var storedCount = 0
+
+        func reserveCapacity(_ count: Int) {
+            objects.reserveCapacity(count)
+            values.reserveCapacity(count)
+        }
     }
 
     private var tables: [Key: Table] = [:]
@@ -55,17 +63,18 @@ final class PendingIndex {
         if !tables.isEmpty { objects.forEachBorrowed { noteChange(of: $0) } }
     }
 
-    /// Those of `all` that may have the value, each once and in the order of their changes, with an upper limit of how many of all objects there a
-    /// store may have.
-    func objects(_ key: Key, _ value: UniqueValue, in all: ContiguousArray<NSManagedObject>) -> (found: [NSManagedObject], stored: Int) {
+    /// Those of `all` that may have one of the values, each once, and those of one value in the order of their changes; with an upper limit of how
+    /// many of all objects there a store may have.
+    func objects(_ key: Key, _ values: [UniqueValue], in all: ContiguousArray<NSManagedObject>) -> (found: [NSManagedObject], stored: Int) {
         followChanges()
         let table = table(key)
+        if all.count - table.count > 64 { table.reserveCapacity(all.count) }
         while table.count < all.count {
             put(all[table.count], key, table)
             table.count += 1
         }
         putThoseRead(key, table)
-        let objects = table.objects[value] ?? []
+        let objects = values.count == 1 ? table.objects[values[0]] ?? [] : ContiguousArray(values.flatMap { table.objects[$0] ?? [] })
         if table.unread.isEmpty, objects.count < 2 { return (Array(objects), table.storedCount) }
         var known: Set<ObjectIdentifier> = []
         let found = (objects + table.unread).filter { known.insert(ObjectIdentifier($0)).inserted }
@@ -125,9 +134,10 @@ final class PendingIndex {
 
     /// Nil for what equals no value.
     private func value(of object: NSManagedObject, _ key: Key) -> UniqueValue? {
-        guard case .attribute(let slot, _)? = object.scope.shape.properties[key.attribute] else {
-            return nil
+        switch object.withScope({ $0.shape.properties[key.property] }) {
+        case .attribute(let slot, _)?: UniqueValue(object.currentRow.value(slot))
+        case .toOne(let slot, _)?: object.forwardedReference(slot).flatMap { UniqueValue(.reference($0)) }
+        default: nil
         }
-        return UniqueValue(object.currentRow.value(slot))
     }
 }

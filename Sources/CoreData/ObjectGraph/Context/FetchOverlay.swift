@@ -11,6 +11,8 @@ struct FetchOverlay {
     let affectsAll: Bool
     /// How many rows at most the store may count though the context has changed them; nil where they are excluded. They are dropped afterwards.
     private let changedRowLimit: Int?
+    /// Whether contexts above may give keys at any moment to objects that are not excluded.
+    private let isBelowOthers: Bool
     /// Whether objects that this context has read stand in for others by now, of the contexts above: then the answer is that of a context which
     /// has read nothing.
     let isSeenAfresh: Bool
@@ -36,18 +38,21 @@ struct FetchOverlay {
         let isAcross = paths?.readRelationships(of: query.entity) ?? false
         let isHidden = (isAcross || !query.sortDescriptors.isEmpty) && inherited.areHidden(members: isAcross)
         isSeenAfresh = isHidden && paths?.areStored(of: query.entity) ?? true
-        if context.parent == nil, context.tracker.objects.count >= Self.fewObjects, let probe = PendingProbe(query, test, paths) {
-            let (found, stored) = context.tracker.index.objects(probe.key, probe.value, in: context.tracker.objects)
-            (self.query, self.inherited, affectsAll, excludedRows, changedRowLimit) = (query, inherited, false, [], stored)
+        func isAsked(_ entity: Int, _ store: Int32) -> Bool { entities.contains(entity) && query.stores?.contains(store) ?? true }
+        if context.tracker.objects.count >= Self.fewObjects, let probe = PendingProbe(query, test, paths, context) {
+            let (found, stored) = context.tracker.index.objects(probe.key, probe.values, in: context.tracker.objects)
+            self.inherited = inherited.only { isAsked(Int($0.entity), $0.store) }
+            (self.query, affectsAll, excludedRows, changedRowLimit) = (query, false, self.inherited.references, stored)
+            isBelowOthers = context.parent != nil
             candidates = try found.filter { object in
                 // Of one that nobody has read it may turn out that it is gone.
                 if object.state.contains(.rowless), object.isFault, !object.state.isDisjoint(with: .pending) { try object.fireThrowing() }
                 return object.state.isDisjoint(with: .deleted) && !object.state.isDisjoint(with: .pending) && !object.isForeign
-                    && entities.contains(Int(object.scope.entityIndex)) && query.stores?.contains(object.scope.store) ?? true
+                    && isAsked(Int(object.scope.entityIndex), object.scope.store)
             }
             return
         }
-        changedRowLimit = nil
+        (changedRowLimit, isBelowOthers) = (nil, false)
         let pending = Array(context.tracker.objects.filter { !$0.state.isDisjoint(with: .pending) && !$0.isForeign })
         guard !pending.isEmpty || !inherited.isEmpty else { return nil }
         let owners: Set<NSManagedObject>? =
@@ -57,7 +62,6 @@ struct FetchOverlay {
             } else {
                 []
             }
-        func isAsked(_ entity: Int, _ store: Int32) -> Bool { entities.contains(entity) && query.stores?.contains(store) ?? true }
         let affected = Self.distinct(pending, owners ?? []).filter { isAsked(Int($0.scope.entityIndex), $0.scope.store) }
         affectsAll = owners == nil
         self.inherited = inherited.only { isAsked(Int($0.entity), $0.store) }
@@ -90,7 +94,7 @@ struct FetchOverlay {
     var isMergedByOrder: Bool { affectsAll || !query.sortDescriptors.isEmpty }
 
     /// Whether an object is concerned that the stores may know by another key in a moment.
-    var hasTemporaryKeys: Bool { excludedRows.contains { $0.key < 0 } }
+    var hasTemporaryKeys: Bool { isBelowOthers || excludedRows.contains { $0.key < 0 } }
 
     /// The objects of both, those with unsaved changes first and in the order of their changes.
     private static func distinct(_ pending: [NSManagedObject], _ related: Set<NSManagedObject>) -> [NSManagedObject] {
@@ -146,9 +150,20 @@ struct FetchOverlay {
         // What the store takes for a result as it was before it was changed.
         let stored = changedRowLimit == nil ? stored : stored.filter { $0.state.isDisjoint(with: .pending) }
         let own = try matches()
-        if query.sortDescriptors.isEmpty { return window(stored + own) }
+        // As `ownResults()`, so that what is fetched part by part is fetched once.
+        if query.sortDescriptors.isEmpty { return isWindow ? window(own + stored) : stored + own }
         return window(order.merged(stored, order.sorted(own, limit: limit)))
     }
+
+    /// The results, where the context's own are as many as are wanted, in no particular order: then no store need be asked.
+    func ownResults() throws -> [NSManagedObject]? {
+        let wanted = query.rowsUpToLimit
+        guard wanted > 0, query.sortDescriptors.isEmpty, !affectsAll, candidates.count + inherited.count >= wanted else { return nil }
+        let own = try matches()
+        return own.count >= wanted ? window(own) : nil
+    }
+
+    private var isWindow: Bool { query.limit > 0 || query.offset > 0 }
 
     private func window(_ objects: [NSManagedObject]) -> [NSManagedObject] {
         let rest = objects.dropFirst(query.offset)

@@ -34,6 +34,7 @@ struct InheritedChanges {
     }
 
     var isEmpty: Bool { rows.isEmpty }
+    var count: Int { rows.count }
 
     /// Whether this context has objects, read before, that the contexts above have changed since, and shows them as they were.
     ///

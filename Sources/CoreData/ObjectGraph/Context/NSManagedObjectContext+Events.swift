@@ -37,7 +37,8 @@ extension NSManagedObjectContext {
     func isAnnouncing(_ object: NSManagedObject) -> Bool { tracker.announced.last?.contains(object) ?? false }
 
     func post(_ name: Notification.Name, _ sets: [NotificationKey: Any]) {
-        let info = Dictionary(uniqueKeysWithValues: sets.map { (AnyHashable($0.key.rawValue), $0.value) })
+        var info: [AnyHashable: Any] = Dictionary(minimumCapacity: sets.count)
+        for (key, set) in sets { info[key.rawValue] = set }
         NotificationCenter.default.post(name: name, object: self, userInfo: info.isEmpty ? nil : info)
     }
 

@@ -153,6 +153,7 @@ extension NSManagedObjectContext {
         _ changeCount: Int,
         isFresh: Bool
     ) throws -> [NSManagedObject]? {
+        if let own = try overlay?.ownResults() { return try prefetched(paths, own) }
         if overlay == nil, persistentStoreCoordinator?.readsRowsOnDemand(query) == true, let references = try parentSource.references(query)
         {
             return try prefetched(paths, references.map(object(for:)))

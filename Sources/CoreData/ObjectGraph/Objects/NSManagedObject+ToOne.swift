@@ -76,7 +76,7 @@ extension NSManagedObject {
     }
 
     /// The reference, which may have been written before its target had a permanent ID.
-    private func forwardedReference(_ slot: Int) -> RowReference? {
+    func forwardedReference(_ slot: Int) -> RowReference? {
         reference(slot).map { registeredContext?.forwarded($0) ?? $0 }
     }
 

@@ -1,28 +1,46 @@
 import Foundation
 import Predicates
+import class Predicates.NSComparisonPredicate
 
-/// A condition of a fetch by which its objects with unsaved changes can be found in a table: an attribute is equal to a constant, and nothing is
-/// read across relationships.
+/// A condition of a fetch by which its objects with unsaved changes can be found in a table: an attribute or a to-one relationship is equal to a
+/// constant, or to one of several, and nothing is read across relationships.
 struct PendingProbe {
     let key: PendingIndex.Key
-    let value: UniqueValue
+    let values: [UniqueValue]
 
     /// - Parameters:
     ///   - test: the whole predicate, where it is known that it reads stored attributes only.
     ///   - paths: else, what is read.
-    init?(_ query: FetchQuery, _ test: RowTest?, _ paths: ReadPaths?) {
-        if let paths {
-            guard paths.paths.allSatisfy({ $0.count == 1 && query.entity.propertiesByName[$0[0]] is NSAttributeDescription }) else {
-                return nil
-            }
+    init?(_ query: FetchQuery, _ test: RowTest?, _ paths: ReadPaths?, _ context: NSManagedObjectContext) {
+        if let paths, !paths.paths.allSatisfy({ Self.isInRow($0, query.entity) }) { return nil }
+        for part in test?.conjuncts ?? [] {
+            guard case .comparison(let test) = part, test.relation == .equal, let value = UniqueValue(test.constant) else { continue }
+            self.init(test.attribute.name, [value], query.entity)
+            return
         }
-        let tests = test?.conjuncts ?? query.predicate?.conjuncts.compactMap { $0.test(query.entity) } ?? []
-        for case .comparison(let test) in tests where test.relation == .equal {
-            guard let value = UniqueValue(test.constant) else { continue }
-            (key, self.value) = (PendingIndex.Key(root: query.entity.rootEntity.index, attribute: test.attribute.name), value)
+        for case .comparison(let comparison) in query.predicate?.conjuncts ?? [] {
+            guard let (name, values) = comparison.choice(of: query.entity, context) else { continue }
+            self.init(name, values, query.entity, context.identityMap.forwardingTable.generation)
             return
         }
         return nil
+    }
+
+    private init(_ name: String, _ values: [UniqueValue], _ entity: NSEntityDescription, _ generation: Int? = nil) {
+        let isReference = generation != nil && entity.relationshipsByName[name] != nil
+        key = PendingIndex.Key(root: entity.rootEntity.index, property: name, generation: isReference ? generation : nil)
+        self.values = values
+    }
+
+    /// Whether what is read is in the fetched object's row. The row says so too when the target of a relationship is deleted, where there is an
+    /// inverse that leads back from it.
+    private static func isInRow(_ path: [String], _ entity: NSEntityDescription) -> Bool {
+        guard path.count == 1 else { return false }
+        switch entity.propertiesByName[path[0]] {
+        case is NSAttributeDescription: return true
+        case let relationship as NSRelationshipDescription: return !relationship.isToMany && relationship.inverse != nil
+        default: return false
+        }
     }
 }
 
@@ -34,9 +52,42 @@ extension RowTest {
 extension PredicateTree {
     /// As for a test.
     fileprivate var conjuncts: [PredicateTree] { if case .and(let parts) = self { parts } else { [self] } }
+}
 
-    fileprivate func test(_ entity: NSEntityDescription) -> RowTest? {
-        guard case .comparison(let comparison) = self else { return nil }
-        return AttributeTest(comparison, entity)?.rowTest
+extension NSComparisonPredicate {
+    /// The property that the comparison wants to have one of some values; nil where it says anything else.
+    fileprivate func choice(of entity: NSEntityDescription, _ context: NSManagedObjectContext) -> (name: String, values: [UniqueValue])? {
+        guard comparisonPredicateModifier == .direct, options.isEmpty, case .keyPath(nil, let name) = leftExpression.tree,
+            let property = entity.shape.properties[name], case .constant(let constant) = rightExpression.tree
+        else { return nil }
+        var values: [UniqueValue] = []
+        for constant in constants(constant) {
+            guard let value = UniqueValue(constant, of: property, context) else { return nil }
+            values.append(value)
+        }
+        return values.isEmpty ? nil : (name, values)
+    }
+
+    private func constants(_ constant: Any?) -> [PredicateConstant] {
+        switch (predicateOperatorType, PredicateConstant(constant)) {
+        case (.equalTo, let constant): [constant]
+        case (.in, .list(let list)): list.map(PredicateConstant.init)
+        default: []
+        }
+    }
+}
+
+extension UniqueValue {
+    /// Nil for what is equal to no value, and for what a table cannot find.
+    fileprivate init?(_ constant: PredicateConstant, of property: EntityShape.Property, _ context: NSManagedObjectContext) {
+        switch (property, constant) {
+        case (.attribute(_, let attribute), .scalar(let scalar)):
+            guard let value = AttributeTest.value(scalar, attribute.attributeType, .equal) else { return nil }
+            self.init(value)
+        case (.toOne, .row(let identity)):
+            guard case .own(let reference) = context.identify(identity) else { return nil }
+            self.init(.reference(context.forwarded(reference)))
+        default: return nil
+        }
     }
 }

@@ -81,10 +81,25 @@ final class ResultsOrder {
     func compare(_ probe: Probe, _ other: NSManagedObject) -> ComparisonResult {
         comparisonCount += 1
         for (index, term) in terms.enumerated() {
-            let order = compare(probe, index, term, other) { other.storedValue(in: term.slot ?? 0) }
+            let order = textOrder(probe, index, term, other) ?? compare(probe, index, term, other) { other.storedValue(in: term.slot ?? 0) }
             if order != .orderedSame { return order }
         }
         return .orderedSame
+    }
+
+    /// Compares texts where they are: to make a string of each costs more. Nil for other values.
+    private func textOrder(_ probe: Probe, _ index: Int, _ term: Term, _ other: NSManagedObject) -> ComparisonResult? {
+        guard let slot = term.slot, case .string(var text) = probe.values[index] else { return nil }
+        if other.state.contains(.rowless) { other.fire() }
+        let row = other.currentRow
+        if row.isNull(slot) { return nil }
+        let order = text.withUTF8 { text in
+            row.withText(slot) { other in
+                other.withMemoryRebound(to: UInt8.self) { SortComparison.compare(utf8: text, $0, kind: term.descriptor.sortKind) }
+            }
+        }
+        if order == 0 { return .orderedSame }
+        return (order < 0) == term.descriptor.ascending ? .orderedAscending : .orderedDescending
     }
 
     private func compare(

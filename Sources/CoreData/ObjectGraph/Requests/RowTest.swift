@@ -71,7 +71,7 @@ indirect enum RowTest {
         case (.null, _): nil
         case (.integer(let left), .integer(let right)): relation.holds(left, right)
         case (.date(let left), .date(let right)): relation.holds(left, right)
-        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8) == (relation == .equal)
+        case (.string(let left), .string(let right)): left.hasSameBytes(as: right) == (relation == .equal)
         case (.uuid(let left), .uuid(let right)): (left == right) == (relation == .equal)
         default: nil
         }
@@ -111,7 +111,7 @@ struct AttributeTest {
         (self.slot, self.attribute, self.relation, self.constant) = (slot, attribute, relation, constant)
     }
 
-    private static func value(_ constant: SQLConstant, _ type: NSAttributeType, _ relation: Relation) -> SlotValue? {
+    static func value(_ constant: SQLConstant, _ type: NSAttributeType, _ relation: Relation) -> SlotValue? {
         let isEquality = relation == .equal || relation == .notEqual
         switch (type, constant.kind, constant.value) {
         case (_, .null, _) where isEquality: return .null

@@ -9,6 +9,7 @@ import SQLiteDriver
 final class RowReader {
     private let columns: SelectedColumns
     private let store: SQLiteStore
+    private let storeNumber: Int32
     private let first: Int32
     /// When the read began: the rows are as of then.
     private let moment: UInt32
@@ -25,6 +26,7 @@ final class RowReader {
         self.columns = columns
         self.first = first
         self.store = store
+        storeNumber = store.number
         self.body = body
         moment = store.cache.nextMoment()
     }
@@ -89,7 +91,7 @@ final class RowReader {
         guard let batch, let plan, batch.count > 0 else { return }
         batch.trim()
         let known = store.cache.publish(batch, root: plan.entity.rootEntity.index, readAt: moment)
-        try body(RowRun(batch: batch, range: 0..<batch.count, entity: plan.entity, store: store.number, known: known))
+        try body(RowRun(batch: batch, range: 0..<batch.count, entity: plan.entity, store: storeNumber, known: known))
     }
 
     /// Decodes a row.
@@ -177,7 +179,7 @@ final class RowReader {
                 memset(address, 0, step.kind.batchSize)
                 return EntityLayout.setNull(row, step.slot)
             }
-            address.storeBytes(of: RowReference(key: key, entity: targetEntity(entity, step), store: store.number), as: RowReference.self)
+            address.storeBytes(of: RowReference(key: key, entity: targetEntity(entity, step), store: storeNumber), as: RowReference.self)
         }
     }
 

@@ -155,19 +155,9 @@ extension SQLiteStore {
     }
 
     private func rows(of statement: Statement, _ plan: RelationshipPlan) throws -> [RelatedRow] {
-        var sides: [(owner: Int64, position: Int64?)] = []
-        var rows: [RelatedRow] = []
-        let reader = RowReader(plan.columns, from: 2, store: self) { [number] run in
-            let entity = Int32(run.entity.index)
-            for (offset, index) in run.range.enumerated() {
-                let row = (run.known.isEmpty ? nil : run.known[offset]) ?? Row(run.batch, index)
-                let (owner, position) = sides[rows.count]
-                let reference = RowReference(key: row.key, entity: entity, store: number)
-                rows.append(RelatedRow(owner: owner, row: row, reference: reference, position: position))
-            }
-        }
-        let isOrdered = plan.isOrdered
-        try reader.read(statement) { sides.append(($0.int(0), isOrdered && !$0.isNull(1) ? $0.int(1) : nil)) }
-        return rows
+        let collector = RelatedRowCollector(store: number, isOrdered: plan.isOrdered)
+        let reader = RowReader(plan.columns, from: 2, store: self) { collector.add($0) }
+        try reader.read(statement) { collector.noteSide($0) }
+        return collector.rows
     }
 }
