@@ -111,7 +111,6 @@ struct GeneratedClassTests {
             extension Person: KeyPathNaming {
                 static var keyPathNames: [AnyKeyPath: String] {
                     var names: [AnyKeyPath: String] = [:]
-                    names[\\Person.name] = "name"
                     names[\\Person.books] = "books"
                     return names
                 }

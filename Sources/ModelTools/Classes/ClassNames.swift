@@ -44,13 +44,13 @@ struct ClassNames {
         return found
     }
 
-    /// The properties that generated classes have, from an entity's downwards, each by every class that has it.
+    /// The properties that generated classes have, from an entity's downwards, each by every class that has it: all that Swift takes in a key path.
     func keyPaths(from top: Model.Entity) -> [(type: String, property: String, name: String)] {
         entities.values.sorted { $0.name < $1.name }.flatMap { entity -> [(type: String, property: String, name: String)] in
             let line = [entity] + ancestors(of: entity)
             guard entity.hasGeneratedProperties, line.contains(where: { $0.name == top.name }) else { return [] }
             let properties = line.filter(\.hasGeneratedProperties).flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) }
-            return properties.filter { !["Type", "Protocol"].contains($0) }
+            return properties.filter { !["Self", "Type", "Protocol"].contains($0) }
                 .map { (name(ofEntity: entity.name), SwiftNames.quoted($0), $0) }
         }
     }

@@ -52,6 +52,11 @@ final class PendingIndex {
     /// Objects left the tracker's list, or more than is worth following has changed.
     func removeAll() { if !tables.isEmpty { (tables, changed) = ([:], []) } }
 
+    /// Objects have got other keys: what leads to them stands under their old ones.
+    func removeReferences() {
+        if tables.contains(where: { $0.key.generation != nil }) { tables = tables.filter { $0.key.generation == nil } }
+    }
+
     /// The values of an object may be others now.
     func noteChange(of object: NSManagedObject) {
         if tables.isEmpty { return }

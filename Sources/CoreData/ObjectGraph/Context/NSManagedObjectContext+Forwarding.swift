@@ -50,7 +50,10 @@ extension NSManagedObjectContext {
             IDSuccession.noteSuccessor(of: old, RowIdentity(reference, in: scope.ids(temporary: false)))
         }
         move(object, to: RowReference(key: key, entity: object.scope.entityIndex, store: store))
-        if old != key { identityMap.forwarding.insert(object.rowReference, for: old) }
+        if old != key {
+            identityMap.forwarding.insert(object.rowReference, for: old)
+            tracker.index.removeReferences()
+        }
         let isKnownElsewhere = isFollowed || (parent != nil && !object.state.contains(.inserted))
         if old != key, isKnownElsewhere { identityMap.forwardingTable.record([(old, object.rowReference)]) }
     }
@@ -103,6 +106,7 @@ extension NSManagedObjectContext {
     private func take(_ keys: (store: Int32, first: Int64), _ objects: ContiguousArray<NSManagedObject>, _ scope: EntityScope) {
         let permanent = registry.scope(of: scope.entity, store: keys.store)
         let mayBeReferredTo = registry.hasRelationships
+        tracker.index.removeReferences()
         var key = keys.first
         objects.forEachBorrowed { object in
             // What nobody refers to, and whose ID nobody has asked for, is known by its new key alone.
