@@ -56,7 +56,7 @@ extension CoreDataStack {
     public typealias SaveCompletion = @Sendable (SaveResult) -> Void
 }
 
-extension CoreDataStack.Error: LocalizedError {
+extension CoreDataStack.Error: LocalizedError, _NSErrorBridging {
     public var errorDescription: String? {
         switch self {
         case .storeNotFound(let url): "The coordinator of the stack has no store at \(url.path)."

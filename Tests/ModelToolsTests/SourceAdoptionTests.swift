@@ -120,6 +120,22 @@ struct SourceAdoptionTests {
         #expect(result.overrides == ["List": [lookup("case \"count\": return self.count as Any?")]])
     }
 
+    // * A computed property of the name of an attribute, as a section's title is that a transient keeps; beside an override of its own.
+    // => Whoever reads by name gets what the property says.
+    @Test("have accessors of the model's attributes read by name")
+    func accessors() {
+        let source = """
+            class TDTodo: NSManagedObject { @objc var title: String? { primitiveValue(forKey: "title") as? String ?? "-" } }
+            class Own: NSManagedObject {
+                @objc var title: String? { "-" }
+                override func value(forKey key: String) -> Any? { nil }
+            }
+            """
+        let text = AdoptedSources(of: [SourceFile(path: "A.swift", text: source)], models: [model]).copies[0].text
+        let lookup = "public override func value(forKey key: String) -> Any? { switch key { case \"title\": return self.title as Any?; "
+        #expect(text.components(separatedBy: lookup + "default: return super.value(forKey: key) } }").count == 2, "\(text)")
+    }
+
     @Test("give one warning, which says what to exclude, where they are compiled as they are")
     func warning() {
         let source = "import CoreData\n#if os(macOS)\n@objc class A {}\n#endif\n// @objc\n  @objc(B) class B { let a = #keyPath(B.a) }\n"

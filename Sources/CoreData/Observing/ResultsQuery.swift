@@ -26,7 +26,7 @@ struct ResultsQuery {
         order = ResultsOrder(descriptors, entity)
         self.sectionKeyPath = sectionKeyPath
         followsSections = sectionKeyPath?.contains(".") ?? false
-        if let sectionKeyPath, case .attribute(let slot, _)? = entity.shape.properties[sectionKeyPath] {
+        if let sectionKeyPath, case .attribute(let slot, let attribute)? = entity.shape.properties[sectionKeyPath], !attribute.isTransient {
             sectionSlot = slot
         } else {
             sectionSlot = nil

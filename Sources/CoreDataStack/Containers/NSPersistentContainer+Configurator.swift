@@ -38,7 +38,7 @@ extension NSPersistentContainer {
 }
 
 /// A bundle was said to have a data model, and has none that can be used.
-public struct MissingModelInBundleError: LocalizedError, Sendable {
+public struct MissingModelInBundleError: LocalizedError, Sendable, _NSErrorBridging {
     public let bundle: Bundle
 
     public init(bundle: Bundle) { self.bundle = bundle }

@@ -21,16 +21,21 @@ extension FileAdoption {
 }
 
 extension TargetSymbols {
-    /// Overrides of `value(forUndefinedKey:)` that know the properties, by class. A class that has one of its own keeps it.
+    /// Overrides of `value(forUndefinedKey:)` that know the properties, by class; of `value(forKey:)` for accessors of what the model has, such
+    /// as the name of a section that is computed and kept in a transient. A class that has one of its own keeps it.
     func lookups(of properties: [(className: String, name: String)]) -> [(className: String, declaration: String)] {
         let found = Dictionary(grouping: properties, by: \.className).filter { knowsManagedObject($0.key) }
-        return found.sorted { $0.key < $1.key }.map { className, properties in
-            let cases = properties.map { "case \(SwiftNames.literal($0.name)): return self.\(SwiftNames.quoted($0.name)) as Any?" }
-            return (
-                className,
-                "public override func value(forUndefinedKey key: String) -> Any? { switch key { \(cases.joined(separator: "; ")); "
-                    + "default: return super.value(forUndefinedKey: key) } }"
-            )
+        return found.sorted { $0.key < $1.key }.flatMap { className, properties in
+            let names = properties.map(\.name)
+            let accessors = names.filter { isModelled($0, in: className) }
+            let labels = [("forUndefinedKey", names), ("forKey", accessors)].filter { !$0.1.isEmpty }
+            return labels.map { (className, lookup($0, of: $1)) }
         }
+    }
+
+    private func lookup(_ label: String, of names: [String]) -> String {
+        let cases = names.map { "case \(SwiftNames.literal($0)): return self.\(SwiftNames.quoted($0)) as Any?" }.joined(separator: "; ")
+        return
+            "public override func value(\(label) key: String) -> Any? { switch key { \(cases); default: return super.value(\(label): key) } }"
     }
 }

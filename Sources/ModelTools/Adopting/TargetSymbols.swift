@@ -15,6 +15,8 @@ struct TargetSymbols {
     private var objectiveCNames: [String: String] = [:]
     /// The classes that look keys up by themselves.
     private var lookingUp: Set<String> = []
+    /// The classes that say themselves how they are read by name.
+    private var readingByName: Set<String> = []
     /// The raw types of enumerations.
     private(set) var enumerations: [String: String] = [:]
     private let families: [(model: Model, family: EntityFamily)]
@@ -45,6 +47,7 @@ struct TargetSymbols {
             let name = structure.types[type].name
             if ["var", "let"].contains(token.text) { members[name, default: []].insert(structure.source[index + 1].unquoted) }
             if token.text == "forUndefinedKey", structure.source[index - 2] == "value" { lookingUp.insert(name) }
+            if token.text == "forKey", structure.source[index - 2] == "value" { readingByName.insert(name) }
         }
     }
 
@@ -52,6 +55,11 @@ struct TargetSymbols {
     func knowsManagedObject(_ className: String) -> Bool {
         guard classes[className] != nil || generatedClasses.contains(className), !lookingUp.contains(className) else { return false }
         return lineage(of: className).contains { $0 == "NSManagedObject" || generatedClasses.contains($0) }
+    }
+
+    /// Whether an entity has a property of that name, which a class that says how it is read by name does not take itself care of.
+    func isModelled(_ name: String, in className: String) -> Bool {
+        !readingByName.contains(className) && families.contains { $0.model.entities.contains { $0.propertyNames.contains(name) } }
     }
 
     /// The class and what it inherits from, as far as the target's sources say.

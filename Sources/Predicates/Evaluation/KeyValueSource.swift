@@ -26,7 +26,7 @@ extension NSDictionary: KeyValueSource {
 }
 
 /// Why a predicate or expression has no answer.
-public enum PredicateEvaluationError: Error, Equatable, Sendable, CustomStringConvertible, LocalizedError {
+public enum PredicateEvaluationError: Error, Equatable, Sendable, CustomStringConvertible, LocalizedError, _NSErrorBridging {
     case undefinedKey(String, type: String)
     case undefinedVariable(String)
     case unknownFunction(String)

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A format, or the arguments given with it, that says nothing.
-public struct PredicateFormatError: Error, Equatable, Sendable, CustomStringConvertible, LocalizedError {
+public struct PredicateFormatError: Error, Equatable, Sendable, CustomStringConvertible, LocalizedError, _NSErrorBridging {
     public let format: String
     /// Where the trouble is, counted in Unicode scalars from the start of the format.
     public let offset: Int

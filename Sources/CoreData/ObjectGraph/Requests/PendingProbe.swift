@@ -58,7 +58,8 @@ extension NSComparisonPredicate {
     /// The property that the comparison wants to have one of some values; nil where it says anything else.
     fileprivate func choice(of entity: NSEntityDescription, _ context: NSManagedObjectContext) -> (name: String, values: [UniqueValue])? {
         guard comparisonPredicateModifier == .direct, options.isEmpty, case .keyPath(nil, let name) = leftExpression.tree,
-            let property = entity.shape.properties[name], case .constant(let constant) = rightExpression.tree
+            let property = entity.shape.properties[name], entity.propertiesByName[name]?.isTransient == false,
+            case .constant(let constant) = rightExpression.tree
         else { return nil }
         var values: [UniqueValue] = []
         for constant in constants(constant) {

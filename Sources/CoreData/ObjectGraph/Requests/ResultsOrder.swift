@@ -24,7 +24,8 @@ final class ResultsOrder {
     init(_ descriptors: [NSSortDescriptor], _ entity: NSEntityDescription) {
         terms = descriptors.map { descriptor in
             guard case .key(let key) = descriptor.sortKey, descriptor.sortKind != .comparator,
-                case .attribute(let slot, let attribute)? = entity.shape.properties[key], attribute.attributeType.isOrdered
+                case .attribute(let slot, let attribute)? = entity.shape.properties[key], attribute.attributeType.isOrdered,
+                !attribute.isTransient
             else { return Term(descriptor: descriptor, slot: nil) }
             return Term(descriptor: descriptor, slot: slot)
         }

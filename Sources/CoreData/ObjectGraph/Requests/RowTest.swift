@@ -104,7 +104,7 @@ struct AttributeTest {
     init?(_ comparison: NSComparisonPredicate, _ entity: NSEntityDescription) {
         guard comparison.comparisonPredicateModifier == .direct, comparison.options.isEmpty,
             case .keyPath(nil, let name) = comparison.leftExpression.tree, case .constant(let value) = comparison.rightExpression.tree,
-            case .attribute(let slot, let attribute)? = entity.shape.properties[name],
+            case .attribute(let slot, let attribute)? = entity.shape.properties[name], !attribute.isTransient,
             let relation = Relation(comparison.predicateOperatorType), case .scalar(let scalar) = PredicateConstant(value),
             let constant = Self.value(scalar, attribute.attributeType, relation)
         else { return nil }
