@@ -13,11 +13,13 @@ struct BridgedErrorTests {
     /// As code for a Mac has it, where the compiler needs no other clause.
     private func caught(_ error: any Error) -> NSError {
         do {
-            try { throw error }()
+            return try thrown(error)
         } catch let error as NSError {
             return error
         }
     }
+
+    private func thrown(_ error: any Error) throws -> NSError { throw error }
 
     @Test("is caught by `catch let error as NSError`, says the same, and can be cast back", arguments: errors)
     func bridges(error: any Error) throws {
