@@ -50,7 +50,7 @@ struct ClassNames {
             let line = [entity] + ancestors(of: entity)
             guard entity.hasGeneratedProperties, line.contains(where: { $0.name == top.name }) else { return [] }
             let properties = line.filter(\.hasGeneratedProperties).flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) }
-            return properties.filter { !["Self", "Type", "Protocol"].contains($0) }
+            return properties.filter { !Self.hidden.contains($0) && !["Type", "Protocol"].contains($0) }
                 .map { (name(ofEntity: entity.name), SwiftNames.quoted($0), $0) }
         }
     }

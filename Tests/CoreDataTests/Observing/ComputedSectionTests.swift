@@ -15,6 +15,7 @@ final class Plant: NSManagedObject {
 }
 
 @Suite("A transient attribute with an accessor of the class's own")
+@MainActor
 struct ComputedSectionTests {
     let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
 
