@@ -387,6 +387,11 @@ struct BatchUpsertTests {
         expectError(.managedObjectConstraintMerge, "Seat") {
             try store.context.batchInsert("Seat", [["row": 1, "number": 1.0, "label": "B"]])
         }
+        // Where the store wins, there is nothing to decide: the rows that are there stay.
+        store.context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+        #expect(try store.context.batchInsert("Seat", [["row": 1, "number": 1.0, "label": "B"]]).count == 0)
+        #expect(try store.home.sql("SELECT ZROW, ZLABEL FROM ZSEAT ORDER BY Z_PK") == "1|C\n3|B")
+        store.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         try store.context.batchInsert("Owner", [["name": "Ada", "note": "owner"]])
         try store.context.batchInsert("Manager", [["name": "Ada", "desk": "12", "note": "manager"]])
         #expect(try store.home.sql("SELECT ZNAME, ZNOTE, ZDESK IS NULL FROM ZOWNER") == "Ada|manager|1")
