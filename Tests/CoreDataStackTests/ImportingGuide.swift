@@ -15,26 +15,28 @@ struct ImportingGuide {
     }
 
     final class Contact: NSManagedObject {
-        static let email = Attribute<String?>("email")
-        private static let nameKey = Attribute<String?>("name")
-        private static let teamKey = ToOne<Team>("team")
+        enum Keys {
+            static let email = Attribute<String?>("email")
+            static let name = Attribute<String?>("name")
+            static let team = ToOne<Team>("team")
+        }
         var name: String? {
-            get { self[Self.nameKey] }
-            set { self[Self.nameKey] = newValue }
+            get { self[Keys.name] }
+            set { self[Keys.name] = newValue }
         }
         var team: Team? {
-            get { self[Self.teamKey] }
-            set { self[Self.teamKey] = newValue }
+            get { self[Keys.team] }
+            set { self[Keys.team] = newValue }
         }
     }
 
     final class Team: NSManagedObject {
-        static let name = Attribute<String?>("name")
+        enum Keys { static let name = Attribute<String?>("name") }
     }
 
     func add(_ rows: [Row], to context: NSManagedObjectContext) throws {
-        let contacts = try context.findOrCreate(Contact.self, by: Contact.email, among: rows.map(\.email))
-        let teams = try context.findOrCreate(Team.self, by: Team.name, among: rows.compactMap(\.team))
+        let contacts = try context.findOrCreate(Contact.self, by: Contact.Keys.email, among: rows.map(\.email))
+        let teams = try context.findOrCreate(Team.self, by: Team.Keys.name, among: rows.compactMap(\.team))
         for row in rows {
             let contact = contacts[row.email]
             contact?.name = row.name
@@ -138,7 +140,7 @@ struct ImportingGuide {
         let context = try await stack.newBatchOperationContext()
         return try await context.perform {
             try context.fetch(NSFetchRequest<Contact>()).map {
-                "\($0[Contact.email] ?? "") \($0.name ?? "-") \($0.team.flatMap { $0[Team.name] } ?? "-")"
+                "\($0[Contact.Keys.email] ?? "") \($0.name ?? "-") \($0.team.flatMap { $0[Team.Keys.name] } ?? "-")"
             }.sorted()
         }
     }
@@ -173,7 +175,7 @@ struct ImportingGuide {
         let guide = try String(contentsOf: Places.package.appendingPathComponent("docs/guides/ImportingByKey.md"), encoding: .utf8)
         let source = lines(try String(contentsOfFile: #filePath, encoding: .utf8))
         let shown = guide.components(separatedBy: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "\n```").first }
-        #expect(shown.count == 6)
+        #expect(shown.count == 7)
         for snippet in shown { #expect(source.contains(lines(snippet) + "\n"), "\(snippet)") }
     }
 }

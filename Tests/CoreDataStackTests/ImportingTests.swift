@@ -147,14 +147,34 @@ struct FindingOddKeysTests {
     }
 
     // Swift takes the composed and the decomposed text for equal; a store has the bytes of one of them.
-    @Test("finds a text in whichever form it is asked for", arguments: [["e\u{301}", "\u{e9}"], ["\u{e9}", "e\u{301}"]])
+    @Test(
+        "finds a text by its bytes, and refuses two that Swift takes for one",
+        arguments: [["e\u{301}", "\u{e9}"], ["\u{e9}", "e\u{301}"]]
+    )
     func texts(keys: [String]) throws {
         let context = try context()
-        let parcel = Parcel(context: context)
-        parcel[label] = "\u{e9}"
+        let parcels = keys.map { key in
+            let parcel = Parcel(context: context)
+            parcel[label] = key
+            return parcel
+        }
         try context.save()
-        let found = try context.findOrCreate(Parcel.self, by: label, among: keys)
-        #expect(found.count == 1 && found["\u{e9}"] === parcel && context.insertedObjects.isEmpty)
+        for (key, parcel) in zip(keys, parcels) {
+            #expect(try context.find(Parcel.self, by: label, among: [key, "x", key])[key] === parcel)
+            #expect(try context.findOrCreate(Parcel.self, by: label, among: [key])[key] === parcel)
+        }
+        let finds = [
+            { try context.find(Parcel.self, by: label, among: keys) },
+            { try context.findOrCreate(Parcel.self, by: label, among: ["x"] + keys) },
+        ]
+        for find in finds {
+            let error = #expect(throws: CocoaError.self) { _ = try find() }
+            #expect(error?.code == .coreData)
+            for part in ["Parcel.label", "\"\\u{00E9}\"", "\"e\\u{0301}\""] {
+                #expect(error?.localizedDescription.contains(part) == true, "\(error?.localizedDescription ?? "")")
+            }
+        }
+        #expect(context.insertedObjects.isEmpty)
     }
 
     @Test("makes an object for a value that no store can find again")

@@ -18,9 +18,13 @@ struct HistoryExecution {
     private var query = HistoryQuery()
 
     /// - Throws: `CocoaError` 134091 where a store that was named has no history, or none has; 134070 for one that is not here, 134060 for a fetch
-    ///   of another entity.
+    ///   of another entity and for a date that is not a number.
     init(_ request: NSPersistentHistoryChangeRequest, _ coordinator: NSPersistentStoreCoordinator) throws {
         (self.request, self.coordinator) = (request, coordinator)
+        // NB: SQLite takes it for NULL, before which would be everything.
+        if case .date(let date) = request.place, date.timeIntervalSinceReferenceDate.isNaN {
+            throw CocoaError.coreData(.coreData, "The date of a history request is not a number: nothing is before it, and nothing after.")
+        }
         stores = try coordinator.storesWithHistory(among: request.affectedStores ?? request.fetchRequest?.affectedStores)
         query.wantsChanges = ![.transactionsOnly, .count, .statusOnly].contains(request.resultType)
         guard let fetch = request.fetchRequest else { return }
@@ -138,7 +142,7 @@ struct HistoryExecution {
     }
 
     private static func window<Element>(_ all: [Element], _ fetch: NSFetchRequest<any NSFetchRequestResult>) -> [Element] {
-        let rest = all.dropFirst(fetch.fetchOffset)
+        let rest = all.dropFirst(max(fetch.fetchOffset, 0))
         return Array(fetch.fetchLimit > 0 ? rest.prefix(fetch.fetchLimit) : rest)
     }
 }

@@ -107,8 +107,8 @@ public final class HistoryFollower: Sendable {
 }
 
 extension HistoryFollower.News {
-    /// All of them as one change, as `mergeChanges(fromRemoteContextSave:into:)` takes it. An object that was inserted and updated is among both;
-    /// one that was deleted last is just that.
+    /// All of them as one change, as `mergeChanges(fromRemoteContextSave:into:)` takes it. An object that was inserted and updated is among both, as
+    /// is one whose row was deleted and came back under its key; one that was deleted last is just that.
     public var changes: [AnyHashable: Any] {
         var (present, deleted): ([NSManagedObjectID: (inserted: Bool, updated: Bool)], Set<NSManagedObjectID>) = ([:], [])
         for change in transactions.lazy.flatMap({ $0.changes ?? [] }) {
@@ -117,9 +117,10 @@ extension HistoryFollower.News {
                 present[id] = nil
                 deleted.insert(id)
             } else {
-                deleted.remove(id)
+                let isBack = deleted.remove(id) != nil
                 var kinds = present[id] ?? (false, false)
-                if change.changeType == .insert { kinds.inserted = true } else { kinds.updated = true }
+                if change.changeType == .insert { kinds.inserted = true }
+                if change.changeType == .update || isBack { kinds.updated = true }
                 present[id] = kinds
             }
         }

@@ -7,7 +7,8 @@ extension NSManagedObjectContext {
     ///
     /// Unsaved objects count, of this context and of those above. A value that no object has is not in the result; where several objects have
     /// it, one of them is. A value is an object's where the store says so: texts are compared by their bytes, decimals and URLs as they are kept.
-    /// Nothing changes.
+    /// Two texts that are canonically equal are one key of a dictionary in Swift and two values in a store: who may be given both, from files of
+    /// other systems for instance, brings them into one form first. Nothing changes.
     ///
     /// ```swift
     /// let teams = try context.find(Team.self, by: Team.Keys.name, among: rows.map(\.team))
@@ -17,14 +18,14 @@ extension NSManagedObjectContext {
     /// > Concurrency: on the context's queue.
     ///
     /// - Complexity: O(n) in the number of values, beside what SQLite needs: index the attribute, as a uniqueness constraint does.
-    /// - Throws: a `CocoaError` where the store cannot be read.
+    /// - Throws: a `CocoaError` where the store cannot be read; 134060 where two of the values are equal and a store tells them apart.
     /// - Precondition: the entity has an attribute of that name, which is stored.
     public func find<Object: NSManagedObject, Key: ManagedValue & Hashable>(
         _ type: Object.Type,
         by attribute: NSManagedObject.Attribute<Key>,
         among keys: some Sequence<Key>
     ) throws -> [Key: Object] {
-        try found(WantedKeys(keys, self.attribute(attribute.name, of: type))) { $0[attribute] }
+        try found(try WantedKeys(keys, self.attribute(attribute.name, of: type))) { $0[attribute] }
     }
 
     /// As `find(_:by:among:)`, by an attribute that may be nil: objects without a value are not found.
@@ -33,7 +34,7 @@ extension NSManagedObjectContext {
         by attribute: NSManagedObject.Attribute<Key?>,
         among keys: some Sequence<Key>
     ) throws -> [Key: Object] {
-        try found(WantedKeys(keys, self.attribute(attribute.name, of: type))) { $0[attribute] }
+        try found(try WantedKeys(keys, self.attribute(attribute.name, of: type))) { $0[attribute] }
     }
 
     /// As `find(_:by:among:)`; for a value that no object has, a new object is inserted and given it, in the order of the values.
@@ -54,7 +55,7 @@ extension NSManagedObjectContext {
         by attribute: NSManagedObject.Attribute<Key>,
         among keys: some Sequence<Key>
     ) throws -> [Key: Object] {
-        let keys = WantedKeys(keys, self.attribute(attribute.name, of: type))
+        let keys = try WantedKeys(keys, self.attribute(attribute.name, of: type))
         return completed(try found(keys) { $0[attribute] }, keys) { $0[attribute] = $1 }
     }
 
@@ -64,7 +65,7 @@ extension NSManagedObjectContext {
         by attribute: NSManagedObject.Attribute<Key?>,
         among keys: some Sequence<Key>
     ) throws -> [Key: Object] {
-        let keys = WantedKeys(keys, self.attribute(attribute.name, of: type))
+        let keys = try WantedKeys(keys, self.attribute(attribute.name, of: type))
         return completed(try found(keys) { $0[attribute] }, keys) { $0[attribute] = $1 }
     }
 
@@ -78,7 +79,7 @@ extension NSManagedObjectContext {
             byStored[stored] = object
         }
         var found: [Key: Object] = [:]
-        for (key, stored) in keys.pairs where found[key] == nil { found[key] = stored.flatMap { byStored[$0] } }
+        for (key, stored) in keys.pairs { found[key] = stored.flatMap { byStored[$0] } }
         return found
     }
 
@@ -103,14 +104,36 @@ extension NSManagedObjectContext {
     }
 }
 
-/// The values to look for, in order, each with what the store makes of it.
+/// The values to look for, in order and each once, with what the store makes of them.
 private struct WantedKeys<Key: ManagedValue & Hashable> {
     let attribute: NSAttributeDescription
     let pairs: [(key: Key, stored: StoredKey?)]
 
-    init(_ keys: some Sequence<Key>, _ attribute: NSAttributeDescription) {
+    /// - Throws: `CocoaError` 134060 for two that are one key of a dictionary, but not of a store.
+    init(_ keys: some Sequence<Key>, _ attribute: NSAttributeDescription) throws {
         self.attribute = attribute
-        pairs = keys.map { ($0, StoredKey($0, of: attribute)) }
+        var places: [Key: Int] = [:]
+        var pairs: [(key: Key, stored: StoredKey?)] = []
+        for key in keys {
+            let stored = StoredKey(key, of: attribute)
+            if let place = places[key] {
+                guard pairs[place].stored == stored else { throw Self.ambiguity(pairs[place].key, key, attribute) }
+            } else {
+                places[key] = pairs.count
+                pairs.append((key, stored))
+            }
+        }
+        self.pairs = pairs
+    }
+
+    private static func ambiguity(_ first: Key, _ second: Key, _ attribute: NSAttributeDescription) -> CocoaError {
+        func spelled(_ key: Key) -> String { "\(key)".unicodeScalars.map { $0.escaped(asASCII: true) }.joined() }
+        let name = "\(attribute.entity.name ?? "?").\(attribute.name)"
+        let why = """
+            Objects are looked up by \(name) "\(spelled(first))" and "\(spelled(second))", which are equal in Swift, and which a store tells apart: \
+            bring all values into one form first, such as precomposedStringWithCanonicalMapping.
+            """
+        return CocoaError(.coreData, userInfo: [NSLocalizedDescriptionKey: why])
     }
 
     /// Those that the store tells apart, each once.

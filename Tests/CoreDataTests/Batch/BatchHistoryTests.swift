@@ -42,4 +42,55 @@ struct BatchHistoryTests {
         #expect(told[1].filter { $0.hasPrefix("update") } == ["update Person/p2 reports"])
         #expect(told[2] == ["update Person/p2 age boss reports", "update Person/p3 age boss"])
     }
+
+    /// A tracked library where names are unique, and an author has a publisher, who has many.
+    private func upsertLibrary(_ kind: StoreKind) throws -> Library {
+        let library = try Library(kind, options: [NSPersistentHistoryTrackingKey: true]) { model in
+            guard
+                let (author, desk) = model.entitiesByName["Author"].flatMap({ author in model.entitiesByName["Desk"].map { (author, $0) } })
+            else { return }
+            model.entitiesByName["Person"]?.uniquenessConstraints = [["name"]]
+            LibraryModel.relate(author, "publisher", toMany: false, .nullifyDeleteRule, desk, "authors", toMany: true, .nullifyDeleteRule)
+        }
+        library.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        return library
+    }
+
+    @Test("names of an upsert what it writes, and of those that it meets twice what both write", arguments: StoreKind.allCases)
+    func upserts(_ kind: StoreKind) throws {
+        let library = try upsertLibrary(kind)
+        let context = library.context
+        for name in ["Ada", "Bob"] { Person(context: context).name = name }
+        try context.save()
+        let rows: [[String: Any]] = [
+            ["name": "Ada", "age": 3], ["name": "Bob", "boss": NSNull()], ["name": "Ada", "boss": NSNull()], ["name": "Cleo", "age": 3],
+            ["name": "Cleo", "age": 4],
+        ]
+        let result = try context.batchInsert("Person", rows, type: .objectIDs)
+        #expect((result.result as? [NSManagedObjectID])?.count == 3)
+        #expect(try context.told().last == ["insert Person/p6", "update Person/p1 age boss", "update Person/p2 boss"])
+        context.mergePolicy = NSMergePolicy.overwrite
+        try context.batchInsert("Person", [["name": "Ada"]])
+        #expect(try context.told().last == ["update Person/p1 age boss"])
+    }
+
+    // * An author is given under the name of a person, who has no publisher, then under that of an author.
+    // => Nothing has happened to the publisher at first.
+    @Test("tells nothing of a relationship that the row has not", arguments: StoreKind.allCases)
+    func subentities(_ kind: StoreKind) throws {
+        let library = try upsertLibrary(kind)
+        let context = library.context
+        let desk = Desk(context: context)
+        (Person(context: context).name, Author(context: context).name) = ("Ada", "Bob")
+        try context.save()
+        let rows = ["Ada", "Bob"].map { ["name": $0, "age": 3, "publisher": desk.objectID] as [String: Any] }
+        try context.batchInsert("Author", [rows[0]])
+        #expect(try context.told().last == ["update Person/p1 age"])
+        #expect(try library.sql("SELECT Z_OPT FROM ZDESK") == "1")
+        try context.batchInsert("Author", [rows[1]])
+        #expect(try context.told().last == ["update Author/p2 age publisher", "update Desk/p1 authors"])
+        try context.batchInsert("Author", [rows[1]])
+        #expect(try context.told().last == ["update Author/p2 age publisher"])
+        #expect(try library.sql("SELECT Z_OPT FROM ZDESK") == "2")
+    }
 }

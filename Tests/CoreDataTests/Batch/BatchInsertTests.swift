@@ -296,6 +296,33 @@ struct BatchUpsertTests {
         #expect(try store.home.sql("SELECT ZNAME, Z_OPT FROM ZTEAM ORDER BY ZNAME") == "blue|3\nred|3")
     }
 
+    // * The first of three chapters is given once more: with its book, and then with another one.
+    // => It stays where it is, and the book counts as unchanged; then it is the other's last, and both count as changed.
+    @Test("leaves a member where it is in its owner's order, unless it gets another owner", arguments: StoreKind.allCases)
+    func order(_ kind: StoreKind) throws {
+        for policy in [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite] {
+            let library = try Library(kind) { $0.entitiesByName["Chapter"]?.uniquenessConstraints = [["heading"]] }
+            let context = library.context
+            context.mergePolicy = policy
+            let (book, other) = (try library.savedBook(), try library.savedBook("U"))
+            func headings(_ book: Book) -> [String?] {
+                context.refreshAllObjects()
+                return book.chapters.map(\.heading)
+            }
+            try context.batchInsert("Chapter", ["a", "b", "c"].map { ["heading": $0, "book": book.objectID] })
+            try context.batchInsert("Chapter", [["heading": "x", "book": other.objectID]])
+            for type in [NSBatchInsertRequestResultType.objectIDs, .statusOnly] {
+                let result = try context.batchInsert("Chapter", [["heading": "a", "book": book.objectID]], type: type)
+                if type == .objectIDs { #expect((result.changedObjectIDs[NSUpdatedObjectIDsKey] as? [NSManagedObjectID])?.count == 1) }
+            }
+            #expect(headings(book) == ["a", "b", "c"])
+            #expect(try library.sql("SELECT Z_OPT FROM ZBOOK ORDER BY Z_PK") == "2\n2")
+            try context.batchInsert("Chapter", [["heading": "a", "book": other.objectID]])
+            #expect(headings(book) == ["b", "c"] && headings(other) == ["x", "a"])
+            #expect(try library.sql("SELECT Z_OPT FROM ZBOOK ORDER BY Z_PK") == "3\n3")
+        }
+    }
+
     @Test("names a row once that several of the request have become", arguments: StoreKind.allCases)
     func repeated(_ kind: StoreKind) throws {
         let store = try UniqueStore(kind, .mergeByPropertyObjectTrump)
@@ -360,6 +387,11 @@ struct BatchUpsertTests {
         expectError(.managedObjectConstraintMerge, "Seat") {
             try store.context.batchInsert("Seat", [["row": 1, "number": 1.0, "label": "B"]])
         }
+        // Where the store wins, there is nothing to decide: the rows that are there stay.
+        store.context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+        #expect(try store.context.batchInsert("Seat", [["row": 1, "number": 1.0, "label": "B"]]).count == 0)
+        #expect(try store.home.sql("SELECT ZROW, ZLABEL FROM ZSEAT ORDER BY Z_PK") == "1|C\n3|B")
+        store.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         try store.context.batchInsert("Owner", [["name": "Ada", "note": "owner"]])
         try store.context.batchInsert("Manager", [["name": "Ada", "desk": "12", "note": "manager"]])
         #expect(try store.home.sql("SELECT ZNAME, ZNOTE, ZDESK IS NULL FROM ZOWNER") == "Ada|manager|1")

@@ -52,6 +52,23 @@ struct HistoryFollowerTests {
         #expect(try follower.merge(into: [library.context]) == 0)
     }
 
+    // * A follower's place, a token and a transaction have the lowest number that there is, as only a file or a kept token can say it.
+    // => That is a place before all others: nothing goes.
+    @Test("deletes nothing by a number below the first", arguments: StoreKind.allCases)
+    func lowestNumbers(kind: StoreKind) throws {
+        let library = try trackedLibrary(kind)
+        let follower = HistoryFollower(name: "a", coordinator: library.coordinator)
+        for label in ["1", "2"] { try saveTag(label, library.context) }
+        try follower.beginNow()
+        _ = try library.home.sql("INSERT INTO CD_FOLLOWER VALUES('b', \(Int64.min), 9e12)")
+        #expect(try follower.deleteSeenHistory() == 0)
+        let token = NSPersistentHistoryToken([library.store.identifier: .min])
+        #expect(try library.context.run(.deleteHistory(before: token), .count) as? Int == 0)
+        _ = try library.home.sql("INSERT INTO ATRANSACTION(Z_PK, ZTIMESTAMP) VALUES(\(Int64.min), 9e12)")
+        #expect(try library.context.run(.deleteHistory(before: Date()), .count) as? Int == 0)
+        #expect(try library.sql("SELECT count(*) FROM ATRANSACTION") == "3")
+    }
+
     @Test("lets go what all have seen, and whoever is away for too long", arguments: StoreKind.allCases)
     func deleting(kind: StoreKind) throws {
         let library = try trackedLibrary(kind)

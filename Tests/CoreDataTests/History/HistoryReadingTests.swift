@@ -34,6 +34,25 @@ struct HistoryReadingTests {
         #expect(library.coordinator.currentPersistentHistoryToken(fromStores: [library.store]) == all[3].token)
     }
 
+    @Test("is refused where its date is not a number, and then deletes nothing", arguments: StoreKind.allCases)
+    func notANumber(kind: StoreKind) throws {
+        let library = try filled(kind)
+        let context = library.context
+        let date = Date(timeIntervalSinceReferenceDate: .nan)
+        cocoaError(134060) { try context.run(.deleteHistory(before: date)) }
+        cocoaError(134060) { try context.run(.fetchHistory(after: date)) }
+        #expect(try context.history().count == 4)
+    }
+
+    @Test("takes an offset or a limit below zero for none", arguments: StoreKind.allCases)
+    func negativeOffset(kind: StoreKind) throws {
+        let library = try filled(kind)
+        let context = library.context
+        let fetch = try #require(NSPersistentHistoryTransaction.fetchRequest)
+        (fetch.fetchOffset, fetch.fetchLimit) = (-1, -5)
+        #expect(try context.transactions(.fetchHistory(withFetch: fetch)).map(\.transactionNumber) == [1, 2, 3, 4])
+    }
+
     @Test("gives what its result type says", arguments: StoreKind.allCases)
     func types(kind: StoreKind) throws {
         let library = try filled(kind)

@@ -16,10 +16,15 @@ final class Library {
 
     var kind: StoreKind { home.kind }
 
-    init(_ kind: StoreKind = .file, options: [AnyHashable: Any]? = nil) throws {
+    init(
+        _ kind: StoreKind = .file,
+        options: [AnyHashable: Any]? = nil,
+        configure: (NSManagedObjectModel) -> Void = { _ in }
+    ) throws {
         home = try StoreHome(kind)
         url = home.url()
         model = LibraryModel.make()
+        configure(model)
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let added = try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: url, options: options)
         store = try #require(added as? SQLiteStore)

@@ -6,7 +6,9 @@ import Foundation
 /// from the other end. No hook is called, and no rule of validation is asked. Where the values of a uniqueness constraint are there already, in the
 /// store or earlier in the request, the merge policy of the context says what happens: the error policy, that nothing is inserted and the request fails
 /// with 133021; *object trump*, that what was given is written into the row that is there; *overwrite*, all of it; *store trump* and *rollback*, that
-/// the row that is there stays as it is. Where the values are those of *two* rows, by two constraints, no policy decides: the request fails with 133021.
+/// the row that is there stays as it is, and the new one is left out. Where the values are those of *two* rows, by two constraints, no row can be both:
+/// the request fails with 133021, but for *store trump* and *rollback*, which leave the new one out as before. A member that is there keeps its place
+/// in its owner's ordered relationship, unless it gets another owner.
 ///
 /// All rows are collected before the first is written: the closure may use its context, and a request of millions of rows takes the memory for their
 /// values. A closure that never returns true never ends.

@@ -4,7 +4,8 @@ import Foundation
 extension NSManagedObjectContext {
     /// Merges what another context saved, as its DidSave notification tells, or one that carries object IDs.
     ///
-    /// Objects that are registered here take the newest values under their unsaved changes, which stay; inserted ones are registered;
+    /// Objects that are registered here take the newest values under their unsaved changes, which stay; inserted ones are registered, or take the
+    /// newest values where they were known before: others have written them again under their keys;
     /// deleted ones are deleted here, also with unsaved changes: what refers to them follows by the delete rules, and they stay among the
     /// `deletedObjects` until the next save, which has nothing to write for them. Matched by ID: the other context's objects are not touched, and
     /// it may be on another coordinator with the same file. Objects of stores that this context does not have are ignored. One statement per entity is run.
@@ -43,8 +44,8 @@ extension NSManagedObjectContext {
     }
 
     private func mergeMet(_ saved: SavedReferences, _ isForeign: Bool) {
-        if isForeign { parentSource.forgetRows(saved.updated + saved.deleted) }
-        let updated = mergeUpdates(saved.updated)
+        if isForeign { parentSource.forgetRows(saved.updated + saved.inserted + saved.deleted) }
+        let updated = mergeUpdates(isForeign ? saved.updatedOrInserted : saved.updated)
         noteUnread(saved.updated)
         let inserted = saved.inserted.map(object(for:))
         // Looked for too early, or written again under its key; unless what tells of it is older than its delete.
@@ -98,6 +99,13 @@ extension NSManagedObjectContext {
 }
 
 extension SavedReferences {
+    /// Each once.
+    fileprivate var updatedOrInserted: [RowReference] {
+        if inserted.isEmpty { return updated }
+        let known = Set(updated)
+        return updated + inserted.filter { !known.contains($0) }
+    }
+
     /// Reads the lists of a notification; what is no row of `context`'s stores is left out.
     init(_ info: [AnyHashable: Any], in context: NSManagedObjectContext) {
         typealias Key = NSManagedObjectContext.NotificationKey

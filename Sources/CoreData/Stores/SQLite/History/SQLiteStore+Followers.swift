@@ -43,8 +43,7 @@ extension SQLiteStore {
             let rows = try connection.rows("SELECT min(TRANSACTIONID) FROM \(Self.table) WHERE SEEN >= ?", [since])
             guard case .integer(let seen)? = rows.first?.first else { return 0 }
             // The last that everybody has seen stays, so that their places are known.
-            let last = try HistoryCounter.transaction.last(connection)
-            return try Self.deleteTransactions(upTo: min(seen - 1, last), connection)
+            return try Self.deleteTransactions(before: seen, connection)
         }
     }
 }

@@ -44,7 +44,7 @@ extension SQLiteStore {
 
     func deleteHistory(before bound: HistoryBound) throws -> Int {
         try changingHistory("delete a part of the history") {
-            try Self.deleteTransactions(upTo: try Self.last(before: bound, $0), $0)
+            try Self.deleteTransactions(before: try Self.first(from: bound, $0), $0)
         }
     }
 
@@ -63,23 +63,25 @@ extension SQLiteStore {
         }
     }
 
-    /// The last transaction that goes. What is deleted is a beginning, whatever clocks have said: there are no gaps.
-    private static func last(before bound: HistoryBound, _ connection: Connection) throws -> Int64 {
-        let last = try HistoryCounter.transaction.last(connection)
+    /// The first transaction that stays; nil for none. What is deleted is a beginning, whatever clocks have said: there are no gaps.
+    private static func first(from bound: HistoryBound, _ connection: Connection) throws -> Int64? {
         switch bound {
-        case .end: return last
-        case .number(let number): return min(number - 1, last)
+        case .end: return nil
+        case .number(let number): return number
         case .date(let date):
             let later = "SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP >= ?"
             let rows = try connection.rows(later, [.real(date.timeIntervalSinceReferenceDate)])
-            if case .integer(let number)? = rows.first?.first { return number - 1 }
-            return last
+            if case .integer(let number)? = rows.first?.first { return number }
+            return nil
         }
     }
 
-    static func deleteTransactions(upTo last: Int64, _ connection: Connection) throws -> Int {
-        try connection.run("DELETE FROM ACHANGE WHERE ZTRANSACTIONID <= ?", [.integer(last)])
-        try connection.run("DELETE FROM ATRANSACTION WHERE Z_PK <= ?", [.integer(last)])
+    /// - Parameter first: the first that stays, any number at all, as a file or a token has it; nil for none.
+    static func deleteTransactions(before first: Int64?, _ connection: Connection) throws -> Int {
+        func condition(_ column: String) -> String { first == nil ? "" : " WHERE \(column) < ?" }
+        let bound = first.map { [SQLiteValue.integer($0)] } ?? []
+        try connection.run("DELETE FROM ACHANGE" + condition("ZTRANSACTIONID"), bound)
+        try connection.run("DELETE FROM ATRANSACTION" + condition("Z_PK"), bound)
         let count = connection.changes
         let uses = ["AUTHOR", "BUNDLEID", "CONTEXTNAME", "PROCESSID"].map { "SELECT Z\($0)TS FROM ATRANSACTION WHERE Z\($0)TS NOT NULL" }
         if count > 0 { try connection.run("DELETE FROM ATRANSACTIONSTRING WHERE Z_PK NOT IN (\(uses.joined(separator: " UNION ")))") }

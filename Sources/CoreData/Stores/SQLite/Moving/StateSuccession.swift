@@ -36,7 +36,7 @@ struct StateSuccession {
     func apply(to connection: Connection) throws {
         try connection.transaction(.immediate) {
             try StoreMetadata.noteReplacement(in: connection)
-            if !isSameHistory { _ = try SQLiteStore.deleteTransactions(upTo: .max, connection) }
+            if !isSameHistory { _ = try SQLiteStore.deleteTransactions(before: nil, connection) }
             let clock = Int64(Date().timeIntervalSinceReferenceDate * 1000)
             for (counter, last) in counted { try counter.note(max(last, clock) + 1, connection) }
         }
