@@ -12,7 +12,7 @@ extension CoreDataStack {
     /// stack works as before, but for the contexts left behind.
     ///
     /// - Parameters:
-    ///   - persistentStoreOptions: the options of the emptied store.
+    ///   - persistentStoreOptions: the options of the emptied store. Its journal mode stays.
     ///   - callbackQueue: where `callback` is called; nil for a background queue.
     ///   - callback: is called once the store is empty, or could not be emptied.
     public func resetStore(
@@ -67,7 +67,11 @@ extension StackCore {
     /// - Throws: `Error.storeWasReset` while another exchange is under way; what `exchange` throws: root and main are what they were then.
     func exchangeStore(_ exchange: @escaping @Sendable () throws -> Void) async throws {
         try gate.close(.storeWasReset)
-        defer { gate.open() }
+        defer {
+            gate.open()
+            // Others may have exchanged it as well meanwhile.
+            following?.look()
+        }
         await gate.drain()
         for context in takeTransientContexts() { context.leaveBehind(throwing: .storeWasReset) }
         try await CoreDataStack.inBackground { [self] in

@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataStack
 import Foundation
+import SQLiteDriver
 import Testing
 
 @Suite("A reset of the stack")
@@ -193,5 +194,19 @@ struct ResetTests {
         let again = try await Bench(opening: bench)
         #expect(try await again.main.fetchedTexts() == ["there": 0])
         #expect(FileManager.default.fileExists(atPath: note.path))
+    }
+
+    @Test("leaves the file the journal that it has, and so does a batch context")
+    func journal() async throws {
+        let bench = try await Bench(.file, options: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]])
+        func mode() throws -> [[SQLiteValue]] { try Connection(path: bench.url.path, mode: .readOnly).rows("PRAGMA journal_mode") }
+        let batch = try await bench.stack.newBatchOperationContext()
+        try await batch.perform {
+            batch.insertNote("a")
+            try batch.save()
+        }
+        #expect(try mode() == [[.text("delete")]])
+        try await bench.stack.resetStore()
+        #expect(try mode() == [[.text("delete")]])
     }
 }
