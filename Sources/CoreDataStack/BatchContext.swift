@@ -4,7 +4,7 @@ import Foundation
 /// A context on a coordinator of its own, which tells the stack what it saved.
 // Sendable as every context: what is added is set before the context is used.
 final class BatchContext: StackContext, @unchecked Sendable {
-    private static let insertsPerTurn = 1000
+    static let insertsPerTurn = 1000
 
     /// The contexts that merge what this one saves: root and main.
     var followers: (root: StackContext?, main: StackContext?) {
@@ -53,11 +53,21 @@ final class BatchContext: StackContext, @unchecked Sendable {
     }
 }
 
-/// What a batch context saved.
+/// What a batch context saved, or others.
 struct BatchSave: Sendable {
     var inserted: [NSManagedObjectID] = []
     var updated: [NSManagedObjectID] = []
     var deleted: [NSManagedObjectID] = []
+
+    init(inserted: [NSManagedObjectID] = [], updated: [NSManagedObjectID] = [], deleted: [NSManagedObjectID] = []) {
+        (self.inserted, self.updated, self.deleted) = (inserted, updated, deleted)
+    }
+
+    init(_ news: HistoryFollower.News) {
+        let changes = news.changes
+        func ids(_ key: String) -> [NSManagedObjectID] { Array(changes[key] as? Set<NSManagedObjectID> ?? []) }
+        self.init(inserted: ids(NSInsertedObjectIDsKey), updated: ids(NSUpdatedObjectIDsKey), deleted: ids(NSDeletedObjectIDsKey))
+    }
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 

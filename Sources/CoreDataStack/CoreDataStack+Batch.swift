@@ -9,7 +9,7 @@ extension CoreDataStack {
     /// there already. Its merge policy lets its own values win. After a `resetStore`, its fetches and saves throw `Error.storeWasReset`.
     ///
     /// - Parameters:
-    ///   - persistentStoreOptions: those of the context's own store.
+    ///   - persistentStoreOptions: those of the context's own store. The file's journal mode stays.
     ///   - mergesIntoStack: false to leave root and main as they are.
     ///   - callbackQueue: where `callback` is called; nil for a background queue.
     ///   - callback: gets the context, or why there is none.

@@ -2,8 +2,6 @@ import CoreData
 import Foundation
 
 extension CoreDataStack {
-    private static let insertsPerTurn = 1000
-
     /// Carries out a batch request, and merges what it has done into root and main: both show it when this returns.
     ///
     /// What was saved before the call is in the store by then, and counts. New objects come to main as faults, a thousand a turn of its queue; changes
@@ -49,7 +47,7 @@ extension CoreDataStack {
     private func merge(_ changes: BatchSave) async {
         let (root, main) = (privateQueueContext, mainQueueContext)
         await root.perform { NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes.changes, into: [root]) }
-        for turn in changes.turns(of: Self.insertsPerTurn) {
+        for turn in changes.turns(of: BatchContext.insertsPerTurn) {
             await main.perform { NSManagedObjectContext.mergeChanges(fromRemoteContextSave: turn.info, into: [main]) }
         }
     }

@@ -12,7 +12,7 @@ extension CoreDataStack {
     /// stack works as before, but for the contexts left behind.
     ///
     /// - Parameters:
-    ///   - persistentStoreOptions: the options of the emptied store.
+    ///   - persistentStoreOptions: the options of the emptied store. Its journal mode stays.
     ///   - callbackQueue: where `callback` is called; nil for a background queue.
     ///   - callback: is called once the store is empty, or could not be emptied.
     public func resetStore(
@@ -50,26 +50,28 @@ extension CoreDataStack {
 
     private func empty(_ options: PersistentStoreOptions) throws {
         let store = try store
-        let reset = if case .file(let url) = place { InterruptedReset(of: url) } else { InterruptedReset?.none }
-        try reset?.begin()
-        do {
-            try core.coordinator.emptyPersistentStore(store, options: options.sharing(as: store).values)
-        } catch {
-            try reset?.end()
-            throw error
-        }
-        try reset?.end()
+        let options = options.sharing(as: store)
+        guard case .file(let url) = place else { return try core.empty(store, options) }
+        try InterruptedReset(of: url).note(store.identifier) { try core.empty(store, options) }
     }
 }
 
 extension StackCore {
+    fileprivate func empty(_ store: NSPersistentStore, _ options: PersistentStoreOptions) throws {
+        try coordinator.emptyPersistentStore(store, options: options.values)
+    }
+
     /// Lets the store become another one: saves that are on their way end first, new ones are refused meanwhile. Root and main are without objects
     /// then, all other contexts are left behind.
     ///
     /// - Throws: `Error.storeWasReset` while another exchange is under way; what `exchange` throws: root and main are what they were then.
     func exchangeStore(_ exchange: @escaping @Sendable () throws -> Void) async throws {
         try gate.close(.storeWasReset)
-        defer { gate.open() }
+        defer {
+            gate.open()
+            // Others may have exchanged it as well meanwhile.
+            following?.look()
+        }
         await gate.drain()
         for context in takeTransientContexts() { context.leaveBehind(throwing: .storeWasReset) }
         try await CoreDataStack.inBackground { [self] in
@@ -94,29 +96,5 @@ extension StackContext {
         disconnect(throwing: error)
         guard parent == nil, let coordinator = persistentStoreCoordinator else { return }
         for store in coordinator.persistentStores { try? coordinator.remove(store) }
-    }
-}
-
-/// A note beside a store that a reset was begun, so that the next who opens it finishes what a killed process has not.
-struct InterruptedReset: Sendable {
-    private let store: URL
-    private let note: URL
-
-    init(of store: URL) {
-        self.store = store
-        note = store.appendingPathExtension("reset")
-    }
-
-    func begin() throws { try Data().write(to: note) }
-
-    func end() throws {
-        if FileManager.default.fileExists(atPath: note.path) { try FileManager.default.removeItem(at: note) }
-    }
-
-    /// Empties a store of which a reset was begun and not ended.
-    func finish(_ coordinator: NSPersistentStoreCoordinator) throws {
-        guard FileManager.default.fileExists(atPath: note.path) else { return }
-        try coordinator.destroyPersistentStore(at: store, ofType: NSSQLiteStoreType)
-        try end()
     }
 }

@@ -116,6 +116,9 @@ final class SaveGate: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
+    /// Whether it is closed for a while.
+    var isShut: Bool { state.with { $0.isShut } }
+
     /// Whether it is closed for good, or will be if nothing fails.
     var isClosing: Bool { state.with { $0.refusal == .stackWasClosed } }
 

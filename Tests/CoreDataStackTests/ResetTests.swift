@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataStack
 import Foundation
+import SQLiteDriver
 import Testing
 
 @Suite("A reset of the stack")
@@ -150,5 +151,62 @@ struct ResetTests {
         let again = try await CoreDataStack.constructSQLiteStack(model: NoteModel.make(), at: bench.url)
         #expect(try await again.mainQueueContext.fetchedTexts().isEmpty)
         #expect(!FileManager.default.fileExists(atPath: bench.url.appendingPathExtension("reset").path))
+    }
+
+    private func noted(_ note: String) async throws -> Bench {
+        let bench = try await Bench(.file)
+        await bench.main.perform { [main = bench.main] in _ = main.insertNote("there") }
+        try await bench.main.saveToStore()
+        try Data(note.utf8).write(to: bench.url.appendingPathExtension("reset"))
+        return bench
+    }
+
+    @Test("that was interrupted is finished where the store is the one that it was of")
+    func interruptedBeforeCommit() async throws {
+        let bench = try await noted("")
+        let identifier = try #require(bench.root.persistentStoreCoordinator?.persistentStores.first?.identifier)
+        let note = bench.url.appendingPathExtension("reset")
+        try Data(identifier.utf8).write(to: note)
+        let again = try await Bench(opening: bench)
+        #expect(try await again.main.fetchedTexts().isEmpty)
+        #expect(again.root.persistentStoreCoordinator?.persistentStores.first?.identifier != identifier)
+        #expect(!FileManager.default.fileExists(atPath: note.path))
+    }
+
+    // * A process is killed in a reset, when the store is empty, and another one, already. Others save into it. Somebody opens it.
+    @Test("that was interrupted after the store was emptied takes nothing that was saved since")
+    func interruptedAfterCommit() async throws {
+        let bench = try await noted(UUID().uuidString)
+        let again = try await Bench(opening: bench)
+        #expect(try await again.main.fetchedTexts() == ["there": 0])
+        #expect(!FileManager.default.fileExists(atPath: bench.url.appendingPathExtension("reset").path))
+    }
+
+    @Test("that is under way is not finished by others who open the store", arguments: [false, true])
+    func underWay(isNamed: Bool) async throws {
+        let bench = try await noted("")
+        let note = bench.url.appendingPathExtension("reset")
+        let identifier = try #require(bench.root.persistentStoreCoordinator?.persistentStores.first?.identifier)
+        if isNamed { try Data(identifier.utf8).write(to: note) }
+        let descriptor = open(note.path, O_RDWR)
+        defer { close(descriptor) }
+        try #require(flock(descriptor, LOCK_EX) == 0)
+        let again = try await Bench(opening: bench)
+        #expect(try await again.main.fetchedTexts() == ["there": 0])
+        #expect(FileManager.default.fileExists(atPath: note.path))
+    }
+
+    @Test("leaves the file the journal that it has, and so does a batch context")
+    func journal() async throws {
+        let bench = try await Bench(.file, options: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]])
+        func mode() throws -> [[SQLiteValue]] { try Connection(path: bench.url.path, mode: .readOnly).rows("PRAGMA journal_mode") }
+        let batch = try await bench.stack.newBatchOperationContext()
+        try await batch.perform {
+            batch.insertNote("a")
+            try batch.save()
+        }
+        #expect(try mode() == [[.text("delete")]])
+        try await bench.stack.resetStore()
+        #expect(try mode() == [[.text("delete")]])
     }
 }

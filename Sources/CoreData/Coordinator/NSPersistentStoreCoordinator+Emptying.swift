@@ -21,6 +21,13 @@ extension NSPersistentStoreCoordinator {
         return fresh
     }
 
+    /// Removes every object of a store that nobody need have open, and makes another one of it, if it is still the one with that identifier.
+    ///
+    /// - Throws: a `CocoaError` where it cannot be read or written: all objects are still there then.
+    package func emptyPersistentStore(identifiedBy identifier: String, at url: URL, ofType type: String) throws {
+        try StoreTypes.kind(of: type).empty(identifier, at: url)
+    }
+
     /// Takes a store as its database is by now, where others have emptied or replaced it: what `emptyPersistentStore` says of the exchange holds here
     /// too.
     ///

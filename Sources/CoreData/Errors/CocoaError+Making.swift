@@ -9,4 +9,14 @@ extension CocoaError {
     static func removedStore(_ description: String) -> CocoaError {
         coreData(.persistentStoreOperation, description, userInfo: [NSAffectedStoresErrorKey: [] as [Any]])
     }
+
+    /// Others have made another store of a database, or of its tables, while it was open.
+    static func replacedStore(_ description: String, _ store: Any) -> CocoaError {
+        coreData(.persistentStoreOperation, description, userInfo: [NSAffectedStoresErrorKey: [store], replacedStoreKey: true])
+    }
+
+    /// Whether it says that others have made another store of a database: what else goes wrong with a file may have the same code.
+    package var isOfReplacedStore: Bool { userInfo[Self.replacedStoreKey] as? Bool == true }
+
+    private static let replacedStoreKey = "CoreDataReplacedStore"
 }

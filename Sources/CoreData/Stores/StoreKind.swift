@@ -8,6 +8,8 @@ package protocol StoreKind: Sendable {
     func open(_ opening: StoreOpening) throws -> any RowStore
     /// Removes what is at a place, if anything is. `release` is called before, where there is something.
     func destroy(at url: URL, options: [AnyHashable: Any]?, releasing release: () throws -> Void) throws
+    /// Removes what is in the store with an identifier, if that is the one at a place.
+    func empty(_ identifier: String, at url: URL) throws
     /// The metadata of the store at a place.
     func metadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any]
     /// Writes the metadata of the store at a place, which nobody need have open.
@@ -24,6 +26,14 @@ package protocol StoreKind: Sendable {
 
 extension StoreKind {
     package var registeredClass: AnyClass? { nil }
+
+    package func empty(_ identifier: String, at url: URL) throws {
+        throw CocoaError.coreData(
+            .persistentStoreOperation,
+            "Stores of this type cannot be emptied in place: delete the objects.",
+            userInfo: [NSURLErrorKey: url]
+        )
+    }
 
     package func setMetadata(_ metadata: [String: Any], at url: URL, options: [AnyHashable: Any]?) throws {
         throw CocoaError.coreData(

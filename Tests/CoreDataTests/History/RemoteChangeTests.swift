@@ -106,6 +106,20 @@ struct RemoteChangeTests {
         cocoaError(134070) { try library.context.history() }
     }
 
+    @Test("tells of a store that has become another one before it was watched", arguments: StoreKind.allCases)
+    func replacedBefore(kind: StoreKind) async throws {
+        let library = try Library(kind, options: [NSPersistentHistoryTrackingKey: true])
+        let other = try library.separateCoordinator(options: [NSPersistentHistoryTrackingKey: true])
+        try other.emptyPersistentStore(other.persistentStores[0], options: [NSPersistentHistoryTrackingKey: true])
+        let (numbers, continuation) = AsyncStream<Int64?>.makeStream()
+        let watch = try StoreWatch(library.store) { continuation.yield($0) }
+        defer { watch.stop() }
+        for await number in numbers {
+            #expect(number == nil)
+            break
+        }
+    }
+
     @Test("without a history tells that something was committed", arguments: StoreKind.allCases)
     func withoutHistory(kind: StoreKind) async throws {
         let library = try Library(kind, options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true as NSNumber])

@@ -57,6 +57,16 @@ struct ConnectionSettingsTests {
         #expect(try stack.add(url, options: [NSReadOnlyPersistentStoreOption: true]).pool.locksReaders == (journal == "DELETE"))
     }
 
+    @Test("leaves a file with the log that others who have it open keep, whatever the options ask for")
+    func keptLog() throws {
+        let first = Stack()
+        try first.add(url)
+        let options: [AnyHashable: Any] = [NSSQLitePragmasOption: ["journal_mode": "DELETE"], NSPersistentStoreTimeoutOption: 1]
+        let second = Stack()
+        #expect(try second.add(url, options: options).pool.locksReaders == false)
+        Tag(context: second.newContext()).label = "x"
+    }
+
     @Test("lets the triggers of Apple's stores call their functions", .enabled(if: Fixtures.areThere, "\(Fixtures.whyNot)"))
     func triggers() throws {
         try Fixtures.copyStore("samplemodel2/SampleModel2_V1.sqlite", to: url)

@@ -28,6 +28,44 @@ struct EmptyingTests {
         #expect(try home.sql("SELECT COUNT(*) FROM ZTAG") == "3")
     }
 
+    // * The coordinator empties its store; somebody fetches between the commit and the exchange of the store, and some time later.
+    @Test("is nothing that fetches of the same coordinator could fail of meanwhile: they find nothing", arguments: StoreKind.allCases)
+    func fetchingMeanwhile(kind: StoreKind) throws {
+        let library = try Library(kind)
+        _ = try library.savedBook()
+        let (coordinator, counts) = (library.coordinator, Lock<[Int]>([]))
+        let name = Notification.Name.NSPersistentStoreCoordinatorStoresWillChange
+        let observer = NotificationCenter.default.addObserver(forName: name, object: coordinator, queue: nil) { _ in
+            let context = Library.context(on: coordinator)
+            do {
+                let count = try context.performAndWait { try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Book")) }
+                counts.withLock { $0.append(count) }
+            } catch {
+                Issue.record("\(error)")
+            }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try coordinator.emptyPersistentStore(library.store)
+        #expect(counts.withLock { $0 } == [0])
+    }
+
+    // * Others save data that are in a file of their own while what is left of an emptied store is removed.
+    @Test("removes only the files of what was there")
+    func filesOfOthers() throws {
+        let library = try Library(.file)
+        let folder = try #require(library.store.supportFolder).appendingPathComponent("_EXTERNAL_DATA")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let (old, new) = (folder.appendingPathComponent(UUID().uuidString), folder.appendingPathComponent(UUID().uuidString))
+        try Data("old".utf8).write(to: old)
+        let name = Notification.Name.NSPersistentStoreCoordinatorStoresWillChange
+        let observer = NotificationCenter.default.addObserver(forName: name, object: library.coordinator, queue: nil) { _ in
+            try? Data("new".utf8).write(to: new)
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try library.coordinator.emptyPersistentStore(library.store)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [new.lastPathComponent])
+    }
+
     @Test("empties R-Trees too, which go on working, and tables that triggers write")
     func indexes() throws {
         let home = try StoreHome(.file)

@@ -23,9 +23,13 @@ enum Child {
         return Result(status: process.terminationStatus, data: data)
     }
 
-    /// What the `sqlite3` command says to a query of a file: it is an outside reader.
+    /// What the `sqlite3` command says to a query of a file, which must succeed: it is an outsider, who waits for others' locks as everybody does.
     @discardableResult
-    static func sqlite(_ url: URL, _ query: String) throws -> String { try run("sqlite3", [url.path, query]).output }
+    static func sqlite(_ url: URL, _ query: String) throws -> String {
+        let result = try run("sqlite3", ["-cmd", ".timeout 60000", url.path, query])
+        try #require(result.status == 0, "sqlite3 could not: \(query)")
+        return result.output
+    }
 
     /// Runs `body` while the `sqlite3` command has run `sql` on a file and keeps it open.
     static func keepingOpen(_ url: URL, _ sql: String, _ body: () throws -> Void) throws {

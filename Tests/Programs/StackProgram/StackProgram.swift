@@ -31,6 +31,7 @@ import Foundation
             exit(0)
         case "move": try move(url, CommandLine.arguments.dropFirst(3).first)
         case "share": try await share(url, CommandLine.arguments[3], Int(CommandLine.arguments[4]) ?? 0)
+        case "follow-full": try await followOnFullDisk(url)
         case "track": try track(url)
         case "batch": try BatchWork(url).run()
         case "scope", "scope-throwing": try saveAndEnd(CommandLine.arguments[1], url)
@@ -103,6 +104,23 @@ import Foundation
         _ = readLine()
         try await stack.close()
         exit(0)
+    }
+
+    /// Has an unsaved change, and follows others while nothing can be written. Says what the first error is, and what is unsaved then.
+    private static func followOnFullDisk(_ url: URL?) async throws {
+        var options = NSPersistentStoreCoordinator.stockSQLiteStoreOptions
+        options[CoreDataStackSharingNameOption] = "follower"
+        let stack = try await CoreDataStack.constructSQLiteStack(model: GroupModel.make(), at: url, persistentStoreOptions: options)
+        let main = stack.mainQueueContext
+        await main.perform { _ = NSEntityDescription.insertNewObject(forEntityName: "Group", into: main) }
+        var errors = stack.saveErrors.makeAsyncIterator()
+        limitFiles(to: 4096)
+        say("ready")
+        let error = await errors.next()
+        let code = (error as? CocoaError).map { "\($0.errorCode)" } ?? error.map { "\($0)" } ?? "none"
+        let count = await main.perform { main.insertedObjects.count }
+        say("error \(code), \(count) unsaved")
+        _ = readLine()
     }
 
     /// Saves for ever with a history: inserts, updates and deletes. Says each transaction that is done.

@@ -30,6 +30,10 @@ struct DatabaseKind: StoreKind {
         )
     }
 
+    func empty(_ identifier: String, at url: URL) throws {
+        try StorePlace.existing(type: type, url: url)?.empty(identifier, timeout: DatabaseOptions.timeout(nil))
+    }
+
     func metadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any] {
         guard let place = try StorePlace.existing(type: type, url: url) else { throw Self.isMissing(url) }
         return try place.metadata(timeout: DatabaseOptions.timeout(options)).dictionary

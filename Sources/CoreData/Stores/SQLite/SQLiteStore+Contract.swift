@@ -54,8 +54,9 @@ extension SQLiteStore: RowStore {
         try requireWritable()
         let fresh = try reopened(options: options)
         do {
-            try fresh.empty()
+            try fresh.empty(insteadOf: self)
         } catch {
+            successor.withLock { $0 = nil }
             fresh.close()
             throw error
         }

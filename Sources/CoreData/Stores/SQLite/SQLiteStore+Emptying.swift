@@ -23,26 +23,32 @@ extension SQLiteStore {
         )
     }
 
-    /// Removes everything but the tables themselves, and becomes another store: in one transaction.
+    /// Removes everything but the tables themselves, and becomes another store: in one transaction, of which the store in whose place it comes is told.
     ///
     /// - Precondition: nobody uses this instance yet.
     /// - Throws: a `CocoaError`; nothing has changed then.
-    func empty() throws {
+    func empty(insteadOf old: SQLiteStore) throws {
         try requireWritable()
         let fresh = StoreMetadata(model: model, configuration: explicitConfiguration, type: type)
-        try reporting("empty the store") {
+        let files = try reporting("empty the store") {
             try pool.write { connection in
-                // What was deleted shall not be found in free pages.
-                try connection.execute("PRAGMA secure_delete = ON")
-                try connection.transaction(.immediate) {
-                    try Self.deleteAllRows(connection)
-                    try connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 0")
-                    try fresh.write(to: connection)
+                try connection.emptyingTransaction {
+                    try Self.empty(connection, becoming: fresh)
                     try requireFile()
+                    old.successor.withLock { $0 = fresh.uuid }
+                    return supportFolder.map { ExternalFiles($0).all } ?? []
                 }
             }
         }
+        remains.withLock { $0 = files }
         become(fresh)
+    }
+
+    /// Removes everything but the tables themselves. Needs a transaction around it.
+    static func empty(_ connection: Connection, becoming fresh: StoreMetadata) throws {
+        try deleteAllRows(connection)
+        try connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 0")
+        try fresh.write(to: connection)
     }
 
     static func deleteAllRows(_ connection: Connection) throws {
@@ -69,17 +75,30 @@ extension SQLiteStore {
 
     /// Gives back the space, and removes files beside the store. What fails here leaves nothing wrong, only something behind.
     func discardRemains() {
-        do {
-            try pool.write { connection in
-                try connection.execute("VACUUM")
-                // Whoever reads an earlier state, as a pinned context, may do so for long: the log goes when he is done.
-                try connection.waiting(atMost: 1) { _ = try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)") }
-            }
-            if let supportFolder, FileManager.default.fileExists(atPath: supportFolder.path) {
-                try FileManager.default.removeItem(at: supportFolder)
-            }
-        } catch {
+        let files = remains.withLock { $0 }
+        Self.loggingFailure { try pool.write { try $0.discardRemains(files) } }
+    }
+
+    static func loggingFailure(_ discard: () throws -> Void) {
+        do { try discard() } catch {
             Logger(label: "CoreData").warning("what is left of an emptied store could not be removed: \(error)")
         }
+    }
+}
+
+extension Connection {
+    /// A transaction that deletes so that nothing is found in free pages.
+    func emptyingTransaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try execute("PRAGMA secure_delete = ON")
+        return try transaction(.immediate, body)
+    }
+
+    /// Gives back the space of what was deleted, in the file and in its log, and removes the files that had data of it: others may have saved into the
+    /// empty store by now, with files of their own.
+    func discardRemains(_ files: [URL]) throws {
+        try execute("VACUUM")
+        // Whoever reads an earlier state, as a pinned context, may do so for long: the log goes when he is done.
+        try waiting(atMost: 1) { _ = try rows("PRAGMA wal_checkpoint(TRUNCATE)") }
+        for file in files { try FileManager.default.removeItem(at: file) }
     }
 }

@@ -24,6 +24,10 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let tablesVersion = Atomic<Int64>(-1)
     /// Where its history is; nil for a store without one.
     let history: HistoryTables?
+    /// The identifier of the empty store that is about to take this one's place.
+    let successor = Lock<String?>(nil)
+    /// Files beside the store with data of objects that are gone.
+    let remains = Lock<[URL]>([])
     private let watch = Lock<StoreWatch?>(nil)
     private let kind: String
     let state: Lock<MetadataState>

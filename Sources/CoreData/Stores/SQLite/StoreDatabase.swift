@@ -118,11 +118,20 @@ struct StoreDatabase: Sendable {
 
     /// Sets a connection up that writes; whether changes go to a log, so that readers see the last commit and wait for nobody.
     private func begin(_ connection: Connection) throws -> Bool {
-        try connection.execute("PRAGMA journal_mode = \(options.journalMode)")
+        try setJournalMode(connection)
         let hasLog = try Self.hasLog(connection)
         try setSynchronous(connection, hasLog: hasLog)
         try runPragmas(on: connection)
         return hasLog
+    }
+
+    /// Others who have the file open may keep it as it is: it stays so.
+    private func setJournalMode(_ connection: Connection) throws {
+        do {
+            try connection.execute("PRAGMA journal_mode = \(options.journalMode)")
+        } catch let error as SQLiteError where error.code == SQLITE_BUSY {
+            return
+        }
     }
 
     /// NB: the mode is the file's, whatever the options say: others may keep it as it is, and some places have no room for a log's index.
@@ -138,7 +147,7 @@ struct StoreDatabase: Sendable {
         try connection.execute("PRAGMA page_size = \(options.pageSize)")
         try connection.execute("PRAGMA auto_vacuum = 2")
         try runPragmas(on: connection)
-        try connection.execute("PRAGMA journal_mode = \(options.journalMode)")
+        try setJournalMode(connection)
         try connection.transaction(.immediate) {
             guard try connection.rows("SELECT name FROM sqlite_master LIMIT 1").isEmpty else { return }
             for statement in SQLSchema(model: model, configuration: configurationName).creationStatements {

@@ -24,6 +24,28 @@ extension StorePlace {
         }
     }
 
+    /// Removes all objects, and what programs have put into the metadata, if the store is still the one with that identifier: it is another one then.
+    /// Compared and emptied in one transaction, after the saves in this process that wait already.
+    ///
+    /// - Throws: a `CocoaError` where it cannot be read, or written within `timeout`; all objects are there then.
+    func empty(_ identifier: String, timeout: TimeInterval) throws {
+        do {
+            try refuseFragment()
+            let connection = try connect(.readWrite, timeout: timeout)
+            defer { connection.close() }
+            try lock().write {
+                let files: [URL]? = try connection.emptyingTransaction {
+                    guard let metadata = try StoreMetadata.read(from: connection), metadata.uuid == identifier else { return nil }
+                    try SQLiteStore.empty(connection, becoming: metadata.ofEmptiedStore)
+                    return supportFolder.map { ExternalFiles($0).all } ?? []
+                }
+                if let files { SQLiteStore.loggingFailure { try connection.discardRemains(files) } }
+            }
+        } catch let error as SQLiteError {
+            throw CocoaError(error, url: url, doing: "empty the store")
+        }
+    }
+
     /// The folder of data that Core Data keeps beside a file.
     var supportFolder: URL? {
         guard database == nil else { return nil }

@@ -10,6 +10,8 @@ struct ExternalFiles {
 
     private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] }
 
+    var all: [URL] { names.map { folder.appendingPathComponent($0) } }
+
     /// Copies those that are not in the other place yet. Each is there whole or not at all.
     ///
     /// - Throws: a `CocoaError` for what the system says.

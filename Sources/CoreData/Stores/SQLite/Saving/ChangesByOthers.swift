@@ -25,8 +25,11 @@ extension SQLiteStore {
     func requireSameStore(_ connection: Connection) throws {
         try changesByOthers.look(connection) {
             orderMarks.forget()
-            try requireSameDatabase(connection)
-            try connection.unobserved { try requireNoOtherHistory(connection) }
+            guard try StoreMetadata.uuid(in: connection) == uuid else { throw changed("emptied or replaced") }
+            try connection.unobserved {
+                try requireKnownModel(connection)
+                try requireNoOtherHistory(connection)
+            }
         }
     }
 
@@ -47,13 +50,14 @@ extension SQLiteStore {
     }
 
     /// Sees whether what the latest statement reads is the store's. Cheap where nobody has written since.
+    ///
+    /// The empty store that its own coordinator makes of it counts as that: there is nothing in it.
     func requireNoStrangers(_ connection: Connection) throws {
-        try connection.ifOthersHaveWritten { try requireSameDatabase(connection) }
-    }
-
-    private func requireSameDatabase(_ connection: Connection) throws {
-        guard try StoreMetadata.uuid(in: connection) == uuid else { throw changed("emptied or replaced") }
-        try connection.unobserved { try requireKnownModel(connection) }
+        try connection.ifOthersHaveWritten {
+            let found = try StoreMetadata.uuid(in: connection)
+            if found == uuid { return try requireKnownModel(connection) }
+            guard let found, found == successor.withLock({ $0 }) else { throw changed("emptied or replaced") }
+        }
     }
 
     /// A migration leaves the identifier as it is, and changes the tables. So does an older state of the store that is put back.
@@ -76,10 +80,8 @@ extension SQLiteStore {
     private func changed(_ how: String) -> CocoaError {
         // Some of it may be of another store by now.
         cache.forgetAll()
-        return CocoaError.coreData(
-            .persistentStoreOperation,
-            "The store at \(url?.path ?? "?") was \(how) by others while it was open: remove it from the coordinator, and add it anew.",
-            userInfo: [NSAffectedStoresErrorKey: [self]]
-        )
+        let place = url?.path ?? "?"
+        let sentence = "The store at \(place) was \(how) by others while it was open: remove it from the coordinator, and add it anew."
+        return .replacedStore(sentence, self)
     }
 }

@@ -48,6 +48,13 @@ struct StoreMetadata {
         values["_NSAutoVacuumLevel"] = "2"
     }
 
+    /// That of another store with the same tables, into which no program has put anything.
+    var ofEmptiedStore: StoreMetadata {
+        var fresh = self
+        (fresh.uuid, fresh.values) = (UUID().uuidString, values.filter { Self.ownKeys.contains($0.key) })
+        return fresh
+    }
+
     /// What says of which model and format the tables are.
     static let ownKeys: Set<String> = [
         NSStoreTypeKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey, NSPersistentStoreModelVersionChecksumKey,

@@ -37,12 +37,16 @@ final class StoreWatch: Sendable {
         (hasHistory, uuid, self.tell) = (store.history != nil, store.uuid, tell)
         state = Lock(State(connection: try store.pool.freshConnection(), uuid: uuid))
         _ = try news()
+        // Whoever made another store of it before this one was watched is told of, too.
+        state.withLock { if $0.uuid != uuid { ($0.uuid, $0.dataVersion) = (uuid, nil) } }
         if case .file = lock.identity, let url = store.url {
             let events = FileEvents(url, on: queue) { [weak self] in self?.meetEvent() }
             state.withLock { $0.events = events }
             if events == nil { pollInstead(url) }
         }
         lock.commits.add(self)
+        // What was committed before anybody watched, no event tells of.
+        wake()
     }
 
     deinit { stop() }
@@ -98,7 +102,8 @@ final class StoreWatch: Sendable {
             return (state.repeats >= 0 && state.connection != nil, Self.maximumRepeats - state.repeats)
         }
         guard isWanted else { return }
-        tellNews()
+        // NB: what an event has told of is there by now. At the event itself, news may be of the commit before.
+        if tellNews() { state.withLock { $0.repeats = 0 } }
         queue.asyncAfter(deadline: .now() + .seconds(1 << count)) { [weak self] in self?.askAgain() }
     }
 
@@ -115,15 +120,16 @@ final class StoreWatch: Sendable {
         }
     }
 
-    private func tellNews() {
+    /// Whether there were any.
+    @discardableResult private func tellNews() -> Bool {
         do {
-            if let news = try news() {
-                state.withLock { $0.repeats = 0 }
-                tell(news.number)
-            }
+            guard let news = try news() else { return false }
+            tell(news.number)
+            return true
         } catch {
             // The next commit, or event, asks again.
             Logger(label: "CoreData").warning("A store could not be asked for news: \(error)")
+            return false
         }
     }
 
