@@ -61,6 +61,9 @@ extension StackCore {
         try coordinator.emptyPersistentStore(store, options: options.values)
     }
 
+    /// Takes the stores as others have made them.
+    func reopenStores() throws { for store in coordinator.persistentStores { try coordinator.reopenPersistentStore(store) } }
+
     /// Lets the store become another one: saves that are on their way end first, new ones are refused meanwhile. Root and main are without objects
     /// then, all other contexts are left behind.
     ///

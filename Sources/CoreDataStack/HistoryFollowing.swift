@@ -32,13 +32,23 @@ final class HistoryFollowing: Sendable {
 
     /// The contexts have read nothing yet: what there is, they will read.
     func begin() throws {
-        try noteAll()
+        while try !noteAllOfSameStore() { try core?.reopenStores() }
         let made = NotificationCenter.default.addObserver(
             forName: .NSPersistentStoreRemoteChange,
             object: core?.coordinator,
             queue: nil
         ) { [weak self] _ in self?.look() }
         observer.with { $0 = made }
+    }
+
+    /// False where others have made another store of it since it was opened.
+    private func noteAllOfSameStore() throws -> Bool {
+        do {
+            try noteAll()
+            return true
+        } catch let error as CocoaError where error.isOfReplacedStore {
+            return false
+        }
     }
 
     /// Nobody has anything in memory that may be older than what there is.
@@ -102,9 +112,7 @@ final class HistoryFollowing: Sendable {
     private func exchange() async -> Result<Void, any Error> {
         guard let core else { return .success(()) }
         do {
-            try await core.exchangeStore { [core] in
-                for store in core.coordinator.persistentStores { try core.coordinator.reopenPersistentStore(store) }
-            }
+            try await core.exchangeStore { [core] in try core.reopenStores() }
         } catch {
             return .failure(error)
         }

@@ -81,6 +81,32 @@ struct FollowedResetTests {
         try await app.close()
     }
 
+    // * Another resets the store when it was opened, and its history is not looked at yet.
+    @Test("opens a store that is reset at that moment")
+    func whileOpening() async throws {
+        let folder = try TemporaryFolder()
+        try await stack("app", folder).close()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GroupModel.make())
+        let tracked = [NSPersistentHistoryTrackingKey: true]
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: folder.store, options: tracked)
+        let isFirst = Lock(true)
+        let name = Notification.Name.NSPersistentStoreCoordinatorStoresDidChange
+        let observer = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { note in
+            let opened = (note.userInfo?[NSAddedPersistentStoresKey] as? [NSPersistentStore])?.first?.url
+            guard opened == folder.store, let store = coordinator.persistentStores.first else { return }
+            let isNow = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            guard isNow else { return }
+            do { try coordinator.emptyPersistentStore(store, options: tracked) } catch { Issue.record("\(error)") }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        let app = try await stack("app", folder)
+        #expect(!isFirst.withLock { $0 } && identifier(app) == coordinator.persistentStores.first?.identifier)
+        try await app.close()
+    }
+
     // * Another store is there, which cannot be opened at first, and is in order later, of which nobody tells.
     @Test("tries again where he could not open what is there")
     func again() async throws {
