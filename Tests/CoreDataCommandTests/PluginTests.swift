@@ -134,7 +134,7 @@ struct PluginTests {
         #expect(
             run.output == """
                 Emma, 474 pages. I am Jane
-                Sorted by ["title", "title"], and pages
+                Sorted by ["pages"], and pages
                 The resource is the same model: true
                 Other loans of each reader: [1, 0, 1]
                 A new shelf is nowhere.

@@ -63,31 +63,6 @@ struct InterruptedMigrationTests {
         try expectMigrated(home.url(), before, ModelTransition(from: old, to: new))
     }
 
-    // * The disk has room for so many pages, from those of the old store on.
-    // => 134110 with the reason underneath, and the store is what it was, until there are enough.
-    @Test("by a disk that is full leaves the old store")
-    func full() throws {
-        let home = try StoreHome(.file)
-        let (old, new) = (Zoo().model, Self.changed().model)
-        try old.makeFilledStore(at: home.url())
-        let before = try StoreContents(home.url(), old)
-        var (pages, refused) = (try #require(Int(home.sql("PRAGMA page_count"))), 0)
-        while true {
-            do {
-                let options = migrating.merging([NSSQLitePragmasOption: ["max_page_count": "\(pages)"]]) { $1 }
-                try Stack(home.url(), new, options: options).close()
-                break
-            } catch let error as CocoaError {
-                #expect(error.code == .migration && error.userInfo[NSUnderlyingErrorKey] != nil, "\(error)")
-                #expect(try StoreContents(home.url(), old).objects == before.objects, "\(pages) pages")
-            }
-            (pages, refused) = (pages + 1, refused + 1)
-            try #require(refused < 100)
-        }
-        #expect(refused > 0)
-        try expectMigrated(home.url(), before, ModelTransition(from: old, to: new))
-    }
-
     // * Before each statement the file and its log are copied, as they are: a process that is killed there leaves them like that.
     // => Each copy is the old store, and can be migrated; the last one is the new store.
     @Test("by the end of the process, at any statement, leaves the old store or the new one")

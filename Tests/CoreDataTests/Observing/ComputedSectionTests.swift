@@ -5,6 +5,8 @@ import Testing
 /// Names its section by an accessor that computes it, and keeps it in a transient.
 final class Plant: NSManagedObject {
     var initial: String {
+        willAccessValue(forKey: "initial")
+        defer { didAccessValue(forKey: "initial") }
         if let known = primitiveValue(forKey: "initial") as? String { return known }
         let made = (primitiveValue(forKey: "name") as? String ?? "").prefix(1).uppercased()
         setPrimitiveValue(made, forKey: "initial")

@@ -25,7 +25,7 @@ for book in try context.fetch(request) {
 }
 
 // Key paths have the names that the plugin gave them.
-request.sortDescriptors = [NSSortDescriptor(\Book.title), NSSortDescriptor(keyPath: \Book.title, ascending: false)]
+request.sortDescriptors = [NSSortDescriptor(\Book.pages)]
 print("Sorted by \(request.sortDescriptors?.compactMap(\.key) ?? []), and \(NSExpression(forKeyPath: \Book.pages))")
 
 // It is a resource too, with its older versions, for what wants a file.
