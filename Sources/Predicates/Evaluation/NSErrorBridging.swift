@@ -23,7 +23,7 @@ extension _NSErrorBridging {
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> Self {
         var result: Self?
         guard let source, _conditionallyBridgeFromObjectiveC(source, result: &result), let result else {
-            fatalError("This NSError was not made of a \(Self.self).")
+            fatalError("This NSError was not made of a \(Self.self): cast it with `as?`.")
         }
         return result
     }

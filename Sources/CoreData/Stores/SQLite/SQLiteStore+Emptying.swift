@@ -99,6 +99,7 @@ extension Connection {
         try execute("VACUUM")
         // Whoever reads an earlier state, as a pinned context, may do so for long: the log goes when he is done.
         try waiting(atMost: 1) { _ = try rows("PRAGMA wal_checkpoint(TRUNCATE)") }
-        for file in files { try FileManager.default.removeItem(at: file) }
+        // One that somebody has removed already keeps none of the others.
+        for file in files { SQLiteStore.loggingFailure { try FileManager.default.removeItem(at: file) } }
     }
 }
