@@ -19,8 +19,9 @@ package final class RowBatch: @unchecked Sendable {
     @exclusivity(unchecked) private var large: [LargeValue] = []
     /// Where the rows are listed while the batch lives.
     @exclusivity(unchecked) var listing: RowCache.Listing?
-    /// What its row stands in for, where it is empty: rows that are to be read yet.
-    private(set) var unread: AnyObject?
+    /// What its rows stand in for, where they have no values or some only: rows that are to be read yet. Set before anybody has an object with
+    /// one of them.
+    var unread: AnyObject?
 
     private final class LargeValue {
         let bytes: UnsafeMutableRawBufferPointer
@@ -54,6 +55,16 @@ package final class RowBatch: @unchecked Sendable {
         listing?.withdraw(self)
         base.deallocate()
         free(arena)
+    }
+
+    /// Nil for all slots but some, whose values are there.
+    func setNull(but held: SlotMask) {
+        for slot in 0..<layout.count where !held.contains(slot) {
+            for index in 0..<count {
+                EntityLayout.setNull(row(index), slot)
+                memset(row(index) + Int(layout.batchOffsets[slot]), 0, layout.kinds[slot].batchSize)
+            }
+        }
     }
 
     var isFull: Bool { count == capacity || arenaUsed >= Self.arenaLimit }

@@ -247,6 +247,25 @@ final class RowCache: @unchecked Sendable {
         tables[root]?.insert(key, UnsafeRawPointer(Unmanaged.passUnretained(row).toOpaque()) + 1)
     }
 
+    /// The known rows of the keys of a batch that holds some values only, to be used instead of its own; empty where there is none. Of those
+    /// that the batch shows to be old, none is known any more.
+    func rows(insteadOf batch: RowBatch, root: Int) -> [Row?] {
+        var known: [Row?] = []
+        var old: [Int64] = []
+        for index in 0..<batch.count {
+            let (key, version) = (EntityLayout.key(batch.row(index)), EntityLayout.version(batch.row(index)))
+            guard let existing = row(root: root, key: key) else { continue }
+            if version == 0 || existing.version < version {
+                old.append(key)
+            } else {
+                if known.isEmpty { known = Array(repeating: nil, count: batch.count) }
+                known[index] = existing
+            }
+        }
+        forget(root: root, keys: old)
+        return known
+    }
+
     /// Forgets the row of a key: it was deleted, or is no longer what the store holds.
     func forget(root: Int, key: Int64) {
         mutex.withLock {

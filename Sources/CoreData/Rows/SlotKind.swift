@@ -68,6 +68,7 @@ package struct SlotMask: Hashable, Sendable {
 
     init() {}
     init(low: UInt64) { self.low = low }
+    init(_ slots: some Sequence<Int>) { for slot in slots { insert(slot) } }
 
     var isEmpty: Bool { low == 0 && high == nil }
 

@@ -13,6 +13,8 @@ package struct FetchQuery {
     package var excludedRows: [RowReference] = []
     /// The numbers of the stores to ask; nil for all.
     package var stores: Set<Int32>?
+    /// The stored properties whose values are asked for; nil for all. A store may give more.
+    var properties: Set<String>?
 
     /// The keys of the rows of one store that do not count.
     package func excludedKeys(in store: Int32) -> [Int64] {
@@ -34,6 +36,8 @@ package struct RowRun {
     package let store: Int32
     /// Rows that the cache knows already, to be used instead of those in the range; empty where there is none.
     package let known: [Row?]
+    /// The slots of which the rows in the range have values; nil for all.
+    var heldSlots: SlotMask?
 
     package init(batch: RowBatch, range: Range<Int>, entity: NSEntityDescription, store: Int32, known: [Row?]) {
         (self.batch, self.range, self.entity, self.store, self.known) = (batch, range, entity, store, known)

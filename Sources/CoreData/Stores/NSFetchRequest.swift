@@ -55,6 +55,13 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// Whether unsaved changes of the context count.
     open var includesPendingChanges = true
     open var returnsDistinctResults = false
+    /// What dictionaries have: names, descriptions, key paths and expressions; nil for all attributes.
+    ///
+    /// Of objects, the properties that they hold, by name or description: they are faults, and those that are used for anything else are read
+    /// whole, with those fetched along with them. What they hold counts until something is saved, refreshed or merged. In a context with a
+    /// parent, with `fetchBatchSize`, and where relationships are prefetched, rows are read whole.
+    ///
+    /// What is no property makes the fetch throw `CocoaError` 134060.
     open var propertiesToFetch: [Any]?
     open var fetchBatchSize = 0
     /// Whether objects that the context already has take the fetched values.

@@ -53,4 +53,15 @@ struct FailedWalkTests {
         ]
         #expect(WalkRun(kind: .file, groups: [.edits, .odd, .saves]).failure(steps)?.text == nil)
     }
+
+    @Test("what a parent wrote anew and saved does not go with the row that its child knew")
+    func writtenAnew() {
+        let steps = [
+            WalkStep(.insert, 12, 2, 410, 465, 929), WalkStep(.save, 36, 18, 89, 198, 813), WalkStep(.refreshMerging, 8, 38, 145, 744, 937),
+            WalkStep(.delete, 39, 41, 454, 17, 962), WalkStep(.number, 48, 42, 639, 452, 578), WalkStep(.save, 15, 54, 714, 73, 204),
+            WalkStep(.mergeAll, 38, 56, 84, 962, 907), WalkStep(.save, 36, 64, 771, 155, 608), WalkStep(.save, 38, 90, 424, 86, 111),
+            WalkStep(.save, 18, 92, 832, 866, 572),
+        ]
+        #expect(WalkRun(kind: .file, groups: Set(WalkStep.Group.allCases)).failure(steps)?.text == nil)
+    }
 }

@@ -43,6 +43,7 @@ extension FileWalk {
         let kind = WalkModel.Kind.allCases[step.a % WalkModel.Kind.allCases.count]
         let request = NSFetchRequest<NSManagedObject>(entityName: kind.rawValue)
         if step.b % 2 == 0 { request.predicate = NSPredicate(format: "number == %d", step.b % 4) }
+        request.propertiesToFetch = [nil, [], ["number"], ["text", "number"]][step.c % 4]
         let found = try serials(try walked.context.fetch(request), walked)
         try observe(walked)
         guard !walked.isStale, walked.behind.isEmpty else { return }

@@ -314,7 +314,7 @@ extension ChangeReception {
     private mutating func receiveDelete(_ delete: ChangeSet.Delete, _ group: ChangeSet.Group) {
         let reference = reference(delete.key, group)
         switch delete.reason {
-        case .othersDelete: return receiveDeleteOfOthers(reference)
+        case .othersDelete: return receiveDeleteOfOthers(reference, delete.base)
         case .missingRow: return lookAgain(for: reference)
         case .decision, .decisionWithoutRow: break
         }
@@ -329,9 +329,10 @@ extension ChangeReception {
         if isBehind(delete.base, object), let base = delete.base { context.adopt(base, object) }
     }
 
-    private func receiveDeleteOfOthers(_ reference: RowReference) {
+    private func receiveDeleteOfOthers(_ reference: RowReference, _ base: Row?) {
         // Where neither a store nor this context has it, there is nothing to do; written anew here, it does not go with the row that the child knew.
         guard let object = context.registeredObject(for: reference), object.state.isDisjoint(with: [.deleted, .inserted]) else { return }
+        if isBehind(base, object), context.isThere(object, ifUnreadable: true) { return }
         context.vanish(object, .deleteElsewhere)
     }
 

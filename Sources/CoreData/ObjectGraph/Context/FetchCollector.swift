@@ -6,15 +6,20 @@ struct FetchCollector {
     let refreshes: Bool
     var objects: [NSManagedObject] = []
     private var found: [NSManagedObject?] = []
+    /// As long as what count values that are read of some properties only; nil where rows are read whole.
+    private let stamp: HeldValues.Stamp?
     /// Nil for a context on a coordinator.
     private let above: ChangesAbove?
     private let changeCount: Int
 
-    /// - Parameter changeCount: of the changes above, before they were looked at.
-    init(context: NSManagedObjectContext, refreshes: Bool, changeCount: Int) {
+    /// - Parameters:
+    ///   - changeCount: of the changes above, before they were looked at.
+    ///   - isPartial: whether rows may hold some values only.
+    init(context: NSManagedObjectContext, refreshes: Bool, changeCount: Int, isPartial: Bool = false) {
         self.context = context
         self.refreshes = refreshes
         self.changeCount = changeCount
+        stamp = isPartial ? context.heldValuesStamp : nil
         above = context.registry.changesAbove
     }
 
@@ -23,6 +28,7 @@ struct FetchCollector {
         if let above { noteNewest(run, above) }
         found.removeAll(keepingCapacity: true)
         scope.identity?.objects(of: run.batch, run.range, into: &found)
+        if let slots = run.heldSlots, let stamp { run.batch.unread = UnreadRows(run, held: HeldValues(slots: slots, stamp: stamp)) }
         if run.known.isEmpty, found.allSatisfy({ $0 == nil }) { return makeAll(scope, run) }
         for (offset, index) in run.range.enumerated() {
             if let object = found[offset], object.scope === scope {
@@ -42,6 +48,7 @@ struct FetchCollector {
     private mutating func makeAll(_ scope: EntityScope, _ run: RowRun) {
         let (first, batch) = (objects.count, run.batch)
         let (stride, rows) = (batch.layout.batchStride, batch.base)
+        let state = state(of: run)
         for index in run.range {
             let bytes = rows + index * stride
             let construction = Construction(
@@ -49,7 +56,7 @@ struct FetchCollector {
                 owner: batch,
                 bytes: bytes,
                 key: EntityLayout.key(bytes),
-                state: [.registered, .fault]
+                state: state
             )
             objects.append(construction.make(scope))
         }
@@ -58,8 +65,14 @@ struct FetchCollector {
 
     private func make(_ scope: EntityScope, _ run: RowRun, _ index: Int) -> NSManagedObject {
         let row = row(run, index)
-        let state: ObjectState = row.isOwn ? [.registered, .fault, .ownRow, .sharedRow] : [.registered, .fault]
+        let knownState: ObjectState = row.isOwn ? [.registered, .fault, .ownRow, .sharedRow] : [.registered, .fault]
+        let state = row.owner === run.batch ? state(of: run) : knownState
         return Construction.make(scope, row, key: EntityLayout.key(row.bytes), state: state)
+    }
+
+    /// The state of an object with a row of the run.
+    private func state(of run: RowRun) -> ObjectState {
+        run.heldSlots == nil ? [.registered, .fault] : [.registered, .fault, .rowless]
     }
 
     private func noteNewest(_ run: RowRun, _ above: ChangesAbove) {
@@ -74,8 +87,11 @@ struct FetchCollector {
 
     /// An object that the context has keeps its values; one without takes the row.
     private func refresh(_ object: NSManagedObject, _ run: RowRun, _ index: Int) {
-        if object.state.contains(.rowless) || (object.isFault && object.state.isDisjoint(with: .pending)) {
-            context.adopt(row(run, index), object)
+        let row = row(run, index)
+        if run.heldSlots != nil, row.owner === run.batch {
+            object.hold(row)
+        } else if object.state.contains(.rowless) || (object.isFault && object.state.isDisjoint(with: .pending)) {
+            context.adopt(row, object)
         } else if refreshes {
             context.refresh(object, mergeChanges: true)
         }

@@ -132,7 +132,8 @@ extension NSManagedObjectContext {
         let paths = try request.prefetchPaths(entity)
         let objects = try identityMap.forwardingTable.consistently {
             let changeCount = registry.changesAbove?.count ?? 0
-            let query = query(request, entity)
+            var query = query(request, entity)
+            query.properties = isFresh ? nil : try heldProperties(request, entity)
             let overlay = try overlay(request, query)
             let isHidden = !isFresh && (overlay?.isSeenAfresh == true || overlay?.affectsAll == true && mustBeSeenAfresh(query))
             let objects =
@@ -165,7 +166,12 @@ extension NSManagedObjectContext {
             let objects = objects(for: references, unread: count, paths)
             return try overlay?.merged(into: objects) ?? objects
         }
-        var collector = FetchCollector(context: self, refreshes: request.shouldRefreshRefetchedObjects, changeCount: changeCount)
+        var collector = FetchCollector(
+            context: self,
+            refreshes: request.shouldRefreshRefetchedObjects,
+            changeCount: changeCount,
+            isPartial: query.properties != nil
+        )
         let residue = try parentSource.fetch(overlay?.storeQuery ?? query) { collector.collect($0) }
         if let residue, residue.predicate != nil || residue.sorts, !isFresh, mustBeSeenAfresh(query) { return nil }
         let objects = try residue?.applied(to: collector.objects, query, windows: overlay == nil) ?? collector.objects

@@ -52,7 +52,13 @@ final class ReadAhead {
     /// How many rows that were read along are kept for one relationship, about.
     fileprivate static let targetLimit = 1 << 14
 
-    func forget() { (sources, members) = ([], [:]) }
+    /// How often what was read had to be forgotten.
+    private(set) var forgetCount = 0
+
+    func forget() {
+        (sources, members) = ([], [:])
+        forgetCount += 1
+    }
 
     /// What is fetched anew is to be read anew.
     func forgetMembers() { if !members.isEmpty { members = [:] } }
@@ -156,7 +162,7 @@ extension ReadAhead {
 }
 
 extension NSManagedObjectContext {
-    private var readingStamp: ReadAhead.Stamp {
+    var readingStamp: ReadAhead.Stamp {
         ReadAhead.Stamp(saves: persistentStoreCoordinator?.saveCount ?? 0, changes: registry.changesAbove?.count ?? 0)
     }
 

@@ -2,14 +2,17 @@ import Foundation
 
 /// Results of one fetch whose rows are read together, when the first of them is used.
 ///
-/// The objects share an empty row, which knows this.
+/// The objects share an empty row, which knows this, or have rows of some values, which know it too.
 final class UnreadRows {
     let references: [RowReference]
     let paths: PrefetchPaths
+    /// What the objects hold until then; nil for nothing.
+    let held: HeldValues?
 
-    init(_ references: ArraySlice<RowReference>, _ paths: PrefetchPaths) {
+    init(_ references: ArraySlice<RowReference>, _ paths: PrefetchPaths, held: HeldValues? = nil) {
         self.references = Array(references)
         self.paths = paths
+        self.held = held
     }
 }
 

@@ -5,7 +5,11 @@ extension NSManagedObject {
     /// Announces that a property is about to be read: fires a fault. With nil, fires it whatever is read.
     public final func willAccessValue(forKey key: String?) {
         checkReading()
-        if state.contains(.fault) { fire() }
+        guard state.contains(.fault) else { return }
+        switch key.flatMap({ scope.shape.properties[$0] }) {
+        case .attribute(let slot, _), .toOne(let slot, _): fire(toRead: slot)
+        default: fire()
+        }
     }
 
     /// Announces that a property has been read.

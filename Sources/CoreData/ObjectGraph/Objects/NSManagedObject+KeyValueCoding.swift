@@ -81,15 +81,15 @@ extension NSManagedObject {
     /// A to-many relationship or fetched property that has not been read gives nil.
     public final func primitiveValue(forKey key: String) -> Any? {
         let property = property(named: key)
-        return state.contains(.fault) && property.isStored ? nil : knownValue(property, key)
+        return state.contains(.fault) && property.isStored && !holds(property) ? nil : knownValue(property, key)
     }
 
     /// The value without notification, of a fault too where a row is at hand.
     final func knownValue(_ property: EntityShape.Property, _ key: String) -> Any? {
         switch property {
-        case .attribute(let slot, let attribute): state.contains(.rowless) ? nil : attributeValue(slot, attribute)
+        case .attribute(let slot, let attribute): isUnread(slot) ? nil : attributeValue(slot, attribute)
         case .toOne(let slot, _):
-            state.contains(.rowless)
+            isUnread(slot)
                 ? nil : currentRow.reference(slot).flatMap(related) ?? uninsertedTarget(slot)
         case .toMany(let index, let relationship):
             existingContents(index)?.members.map { Self.collection($0.array, relationship) }

@@ -11,13 +11,13 @@ extension NSManagedObject {
     /// A scalar; its zero where the value is nil, whose place in a row is zeroed.
     @inlinable @inline(__always) final func load<Value>(_ slot: Int, as type: Value.Type) -> Value {
         checkReading()
-        if state.contains(.fault) { fire() }
+        if state.contains(.fault) { fire(toRead: slot) }
         return slotAddress(slot).load(as: type)
     }
 
     @inlinable @inline(__always) final func isNull(_ slot: Int) -> Bool {
         checkReading()
-        if state.contains(.fault) { fire() }
+        if state.contains(.fault) { fire(toRead: slot) }
         return EntityLayout.isNull(row, slot)
     }
 
@@ -25,7 +25,7 @@ extension NSManagedObject {
     @inlinable @inline(__always) final func isNil(_ slot: Int) -> Bool {
         if state.contains(.fault) {
             checkReading()
-            fire()
+            fire(toRead: slot)
         }
         guard EntityLayout.isNull(row, slot) else { return false }
         checkReading()
@@ -34,14 +34,14 @@ extension NSManagedObject {
 
     @usableFromInline final func string(_ slot: Int) -> String? {
         checkReading()
-        if state.contains(.fault) { fire() }
+        if state.contains(.fault) { fire(toRead: slot) }
         if state.contains(.ownRow) { return slotAddress(slot).assumingMemoryBound(to: String?.self).pointee }
         return EntityLayout.isNull(row, slot) ? nil : batch.string(at: slotAddress(slot))
     }
 
     @usableFromInline final func data(_ slot: Int) -> Data? {
         checkReading()
-        if state.contains(.fault) { fire() }
+        if state.contains(.fault) { fire(toRead: slot) }
         if state.contains(.ownRow) { return slotAddress(slot).assumingMemoryBound(to: Data?.self).pointee }
         return EntityLayout.isNull(row, slot) ? nil : Data(batch.bytes(at: slotAddress(slot)))
     }

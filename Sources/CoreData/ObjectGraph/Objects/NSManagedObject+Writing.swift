@@ -74,6 +74,7 @@ extension NSManagedObject {
     @inline(never) private func prepareRow(toSet slot: Int) {
         if state.contains(.fault) { fire() }
         // Could not be read: what is set is all that is known, and a save looks up what it goes on top of.
+        if state.contains(.rowless) { forgetRow() }
         state.subtract([.fault, .rowless])
         if !state.contains(.ownRow) || state.contains(.sharedRow) { takeOwnRow(toSet: slot) }
         noteChange()

@@ -13,9 +13,9 @@ extension NSManagedObjectContext {
             if request.resultType == .dictionaryResultType {
                 return try coordinator.explain(.dictionaries(DictionaryQuery(request, query(request, entity))))
             }
-            guard let overlay = try overlay(request, query(request, entity)) else {
-                return try coordinator.explain(request.explained(query(request, entity)))
-            }
+            var query = query(request, entity)
+            query.properties = try heldProperties(request, entity)
+            guard let overlay = try overlay(request, query) else { return try coordinator.explain(request.explained(query)) }
             var explanation = try coordinator.explain(.objects(overlay.storeQuery))
             explanation.inMemory.append(overlay.explanation)
             return explanation

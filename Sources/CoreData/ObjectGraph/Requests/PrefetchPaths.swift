@@ -10,7 +10,7 @@ struct PrefetchPaths {
 
     var isEmpty: Bool { branches.isEmpty }
 
-    private init() {}
+    init() {}
 
     /// - Throws: `CocoaError` 134060 for a key that no object at its place in the path can have.
     init(_ paths: [String], _ entity: NSEntityDescription) throws {

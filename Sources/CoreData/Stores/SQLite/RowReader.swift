@@ -90,8 +90,17 @@ final class RowReader {
     private func finish() throws {
         guard let batch, let plan, batch.count > 0 else { return }
         batch.trim()
-        let known = store.cache.publish(batch, root: plan.entity.rootEntity.index, readAt: moment)
-        try body(RowRun(batch: batch, range: 0..<batch.count, entity: plan.entity, store: storeNumber, known: known))
+        var run = RowRun(batch: batch, range: 0..<batch.count, entity: plan.entity, store: storeNumber, known: known(batch, plan))
+        run.heldSlots = plan.heldSlots
+        try body(run)
+    }
+
+    /// What the cache has of a batch that nobody writes any more, and which it knows from now on, unless values are missing.
+    private func known(_ batch: RowBatch, _ plan: ColumnPlan) -> [Row?] {
+        let root = plan.entity.rootEntity.index
+        guard let held = plan.heldSlots else { return store.cache.publish(batch, root: root, readAt: moment) }
+        batch.setNull(but: held)
+        return store.cache.rows(insteadOf: batch, root: root)
     }
 
     /// Decodes a row.

@@ -5,7 +5,7 @@ import SQLiteDriver
 extension SQLiteStore {
     package func explain(_ query: ExplainedQuery) throws -> FetchExplanation {
         switch query {
-        case .objects(let query): return try explanation(of: query, .rows)
+        case .objects(let query): return try explanation(of: query, query.rowsToRead)
         case .references(let query): return try explanation(of: query, .references)
         case .count(let query): return try explanation(of: query, .count)
         case .dictionaries(let query):
@@ -17,7 +17,7 @@ extension SQLiteStore {
     private func explanation(of query: FetchQuery, _ result: FetchPlan.Result) throws -> FetchExplanation {
         let plan = try plan(query, result)
         // What is left to memory takes objects.
-        if plan.limitsInMemory, result != .rows { return try explanation(of: query, .rows) }
+        if plan.limitsInMemory, result == .references || result == .count { return try explanation(of: query, .rows) }
         var explanation = FetchExplanation(statements: [try statement(plan.sql, plan.parameters)])
         explanation.inMemory = Self.conditions(of: plan).map { "the condition \(Self.text(of: $0)): \(Self.reason(for: $0, query.entity))" }
         if plan.sortsInMemory { explanation.inMemory.append("the order: a comparator, or a key that is not in the store") }

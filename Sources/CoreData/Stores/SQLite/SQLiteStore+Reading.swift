@@ -5,7 +5,7 @@ import SQLiteDriver
 extension SQLiteStore {
     /// Gives the rows of a query in order; what is left to be done in memory, if anything.
     func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? {
-        let plan = try plan(query, .rows)
+        let plan = try plan(query, query.rowsToRead)
         if pool.locksReaders {
             // `body` makes objects, whose initialisers may fetch or save.
             for run in try runs(of: plan) { try body(run) }

@@ -20,11 +20,14 @@ final class ColumnPlan: Sendable {
     let shape: EntityShape
     /// In the order of the slots. Positions in ordered relationships are not read.
     let steps: [ColumnStep]
+    /// The slots that get values; nil for all.
+    let heldSlots: SlotMask?
 
-    init(entity: NSEntityDescription, shape: EntityShape, steps: [ColumnStep]) {
+    init(entity: NSEntityDescription, shape: EntityShape, steps: [ColumnStep], isPartial: Bool) {
         self.entity = entity
         self.shape = shape
         self.steps = steps
+        heldSlots = isPartial ? SlotMask(steps.lazy.map(\.slot)) : nil
     }
 }
 
@@ -45,8 +48,16 @@ struct SelectedColumns: Sendable {
     /// - Parameters:
     ///   - alias: the name of the entity's table in the statement.
     ///   - firstColumn: how many columns come before these.
-    init(entity: NSEntityDescription, includesSubentities: Bool, schema: SQLSchema, alias: String, firstColumn: Int32) {
-        var builder = ColumnListBuilder(alias: alias, first: firstColumn)
+    ///   - properties: whose columns to select; nil for all.
+    init(
+        entity: NSEntityDescription,
+        includesSubentities: Bool,
+        schema: SQLSchema,
+        alias: String,
+        firstColumn: Int32,
+        properties: Set<String>? = nil
+    ) {
+        var builder = ColumnListBuilder(alias: alias, first: firstColumn, properties: properties)
         let entities = includesSubentities ? schema.subtree(of: entity) : [schema.entity(for: entity)]
         let plans = entities.filter { !$0.description.isAbstract }.map { ($0.number, builder.plan(for: $0)) }
         self.init(list: builder.list, count: builder.count, plansByNumber: Dictionary(plans) { $1 })
@@ -67,13 +78,15 @@ struct SelectedColumns: Sendable {
 private struct ColumnListBuilder {
     let alias: String
     let first: Int32
+    let properties: Set<String>?
     private(set) var list: String
     private(set) var count: Int32 = 3
     private var indexes: [String: Int32] = [:]
 
-    init(alias: String, first: Int32) {
+    init(alias: String, first: Int32, properties: Set<String>?) {
         self.alias = alias
         self.first = first
+        self.properties = properties
         list = "\(alias).Z_PK, \(alias).Z_ENT, \(alias).Z_OPT"
     }
 
@@ -81,7 +94,7 @@ private struct ColumnListBuilder {
         let shape = entity.description.shape
         var steps: [ColumnStep] = []
         for (slot, stored) in shape.layout.slots.enumerated() where stored.kind != .position {
-            guard let column = entity.columns[stored.name] else { continue }
+            guard let column = entity.columns[stored.name], properties?.contains(stored.name) ?? true else { continue }
             let index = index(of: column.name)
             steps.append(
                 ColumnStep(
@@ -94,7 +107,7 @@ private struct ColumnListBuilder {
                 )
             )
         }
-        return ColumnPlan(entity: entity.description, shape: shape, steps: steps)
+        return ColumnPlan(entity: entity.description, shape: shape, steps: steps, isPartial: properties != nil)
     }
 
     private mutating func index(of column: String) -> Int32 {

@@ -8,6 +8,8 @@ struct FetchPlan {
     enum Result: Hashable, Sendable {
         /// The columns of `SelectedColumns`.
         case rows
+        /// Those of some properties only.
+        case partialRows(Set<String>)
         /// `Z_PK` and `Z_ENT`.
         case references
         /// One number.
@@ -19,7 +21,7 @@ struct FetchPlan {
     /// aggregate up costs more than it saves where a predicate leaves few rows.)
     let sinkSQL: String?
     let parameters: [SQLiteValue]
-    /// How to read a result row; only for `.rows`.
+    /// How to read a result row; only for rows.
     let columns: SelectedColumns
     /// The conjuncts that are to be evaluated in memory for each row; nil when SQL says all. References and counts have no values to
     /// evaluate with: when they come with a remainder, plan rows instead.
@@ -78,4 +80,16 @@ struct FetchPlan {
         if query.offset > 0 { return SQLText(sql: " LIMIT ? OFFSET ?", parameters: [limit, .integer(Int64(query.offset))]) }
         return query.limit > 0 ? SQLText(sql: " LIMIT ?", parameters: [limit]) : SQLText()
     }
+}
+
+extension FetchPlan.Result {
+    /// The properties whose columns are read; nil for all.
+    var properties: Set<String>? {
+        if case .partialRows(let properties) = self { properties } else { nil }
+    }
+}
+
+extension FetchQuery {
+    /// What a store reads for objects.
+    var rowsToRead: FetchPlan.Result { properties.map(FetchPlan.Result.partialRows) ?? .rows }
 }

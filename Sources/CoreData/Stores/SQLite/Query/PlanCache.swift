@@ -46,13 +46,14 @@ final class PlanFrame: Sendable {
         let stored = schema.entity(for: entity)
         self.entity = stored
         switch result {
-        case .rows:
+        case .rows, .partialRows:
             columns = SelectedColumns(
                 entity: entity,
                 includesSubentities: includesSubentities,
                 schema: schema,
                 alias: "t0",
-                firstColumn: 0
+                firstColumn: 0,
+                properties: result.properties
             )
             select = "SELECT \(columns.list) FROM \(stored.table) t0"
         case .references:
@@ -62,7 +63,7 @@ final class PlanFrame: Sendable {
             columns = .none
             select = "SELECT COUNT(*) FROM \(stored.table) t0"
         }
-        let isSink = result == .rows && Int(columns.count) <= Connection.sinkLimit
+        let isSink = columns.count > 0 && Int(columns.count) <= Connection.sinkLimit
         sinkSelect = isSink ? "SELECT \(Connection.sinkName)(\(columns.list)) FROM \(stored.table) t0" : nil
         entityFilter = Self.entityFilter(of: entity, includesSubentities, schema)
     }
