@@ -150,11 +150,13 @@ extension FileWalk {
         let adds = step.kind != .removeMember
         let (holder, key, member) = step.c % 2 == 0 ? (object, "labels", other) : (other, "items", object)
         // Also here, what was read earlier may say that what is asked for is so already.
-        if !holder.hasFault(forRelationshipNamed: key), self.members(holder, key).contains(member) == adds { return }
+        let isRead = !holder.hasFault(forRelationshipNamed: key)
+        if isRead, self.members(holder, key).contains(member) == adds { return }
         let members = holder.mutableSetValue(forKey: key)
         if adds { members.add(member) } else { members.remove(member) }
         let value = adds ? WalkValue.link : .empty
-        if value != before || walked.edits[cell] != nil { note(cell, value, before: before, walked) }
+        // What is done to members that nobody has read is an edit, whatever the other end says: others may see it differently.
+        if value != before || walked.edits[cell] != nil || !isRead { note(cell, value, before: before, walked) }
     }
 
     func reorder(_ step: WalkStep, _ walked: WalkedContext) throws {

@@ -155,6 +155,7 @@ extension FileWalk {
             for object in parent.context.insertedObjects {
                 guard let serial = serial(of: object), parent.inserted[serial] == nil else { continue }
                 parent.inserted[serial] = kind(of: object)
+                parent.announcedDeletions[serial] = nil
                 // With all values that the child had.
                 parent.behind.insert(serial)
                 for key in cellKeys(of: object) {
