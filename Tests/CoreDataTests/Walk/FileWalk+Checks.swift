@@ -43,10 +43,16 @@ extension FileWalk {
         guard let kind = visible(walked)[serial] ?? walked.inserted[serial] ?? truth.kinds[serial] else { return true }
         return WalkModel.toOnes(of: kind).contains { toOne in
             guard toOne.isCascade else { return false }
-            let cell = WalkCell(serial: serial, key: toOne.name)
-            let value = walked.chain.reversed().lazy.compactMap { $0.edits[cell]?.value }.first ?? truth[cell]
-            return value.target.map { gone.contains($0) || walked.deleted.contains($0) || visible(walked)[$0] == nil } ?? false
+            let owners = possibleValues(of: WalkCell(serial: serial, key: toOne.name), walked).compactMap(\.target)
+            return owners.contains { gone.contains($0) || walked.deleted.contains($0) || visible(walked)[$0] == nil }
         }
+    }
+
+    /// What a cell may be in a context: what was set for sure, and what may have come to nothing since.
+    private func possibleValues(of cell: WalkCell, _ walked: WalkedContext) -> [WalkValue] {
+        let edits = walked.chain.reversed().compactMap { $0.edits[cell] }
+        guard let sure = edits.firstIndex(where: { $0.certainty == .sure }) else { return edits.map(\.value) + [truth[cell]] }
+        return edits[...sure].map(\.value)
     }
 
     /// What is cheap to check after each step of a context.

@@ -25,7 +25,8 @@ extension FileWalk {
         }
         walked.requested.formUnion(piece.deleted)
         try observe(walked)
-        for serial in piece.deleted where truth.kinds[serial] == nil { walked.forget(serial) }
+        // One that was written anew since, and not saved, is none that others have deleted.
+        for serial in piece.deleted where truth.kinds[serial] == nil && walked.inserted[serial] == nil { walked.forget(serial) }
         // Of a row that is gone by now an update says nothing. The row cache of the author's coordinator is not asked to forget what others have written since.
         let isRead = byURI || piece.side != walked.side
         let known = piece.versions.filter { truth.versions[$0.key] == $0.value || (isRead && truth.kinds[$0.key] != nil) }.keys

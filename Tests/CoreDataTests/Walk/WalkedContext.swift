@@ -99,7 +99,9 @@ final class WalkedContext {
     /// Writes down that a cell was set. One that is set to what it was, here or in the file, may come to nothing.
     func edit(_ cell: WalkCell, _ value: WalkValue, before: WalkValue, committed: WalkValue) {
         let base = edits[cell]?.base ?? before
-        edits[cell] = Edit(value: value, certainty: value == base || value == committed ? .orAsBefore : .sure, base: base)
+        // What it is already is no edit, unless it became that by one.
+        let isNone = value == before && edits[cell]?.certainty != .sure
+        edits[cell] = Edit(value: value, certainty: isNone || value == base || value == committed ? .orAsBefore : .sure, base: base)
     }
 
     /// An object is gone from here: nothing refers to it any more.

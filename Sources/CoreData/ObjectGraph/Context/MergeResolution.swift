@@ -67,7 +67,8 @@ struct MergeResolution {
 extension NSManagedObjectContext {
     /// An object whose row is gone is written as a new row under the key that it had.
     func resurrect(_ object: NSManagedObject) {
-        if object.isFault { object.fire() }
+        // What it has is all that there is of it: a newer row there is none.
+        if object.isFault { do { try object.fireKeepingRow() } catch { logFailure("filling a fault for \(object.objectID)", error) } }
         let version = object.committedRow?.version ?? 0
         if !object.state.contains(.ownRow) || object.state.contains(.sharedRow) { object.takeOwnRow() }
         object.own.base = nil

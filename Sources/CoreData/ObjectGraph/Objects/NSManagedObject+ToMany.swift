@@ -88,12 +88,14 @@ extension NSManagedObject {
         state.contains(.loading) ? nil : relationship.inverse
     }
 
-    /// Gives up what is to be saved of the to-many relationships, on both sides. A to-one at the other side is that object's own: it stays.
+    /// Gives up what is to be saved of the to-many relationships, on both sides. A to-one at the other side is that object's own: it stays,
+    /// but for that of this object to itself.
     final func dropToManyEdits() {
         forEachChangedToMany { index, contents in
             guard let inverse = scope.shape.toManys[index].inverse else { return contents.dropEdits() }
             guard let back = inverse.toManyIndex else {
                 for member in contents.knownMembers { member.giveUpPosition(along: inverse) }
+                contents.dropEdit(of: self)
                 return contents.dropOrder()
             }
             for member in contents.added.array + contents.removed.array { member.existingContents(back)?.dropEdit(of: self) }
