@@ -126,4 +126,27 @@ struct ReturnedRowTests {
         context.refresh(book, mergeChanges: false)
         #expect(book.title == "fourth")
     }
+
+    // * The fault's relationships have changed, so that it is saved; somebody else's save says that its row may be old.
+    @Test(
+        "has the values that were known of it, though the object that brings it back is a fault",
+        arguments: Rivals.Place.allCases,
+        [NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType]
+    )
+    func broughtBackByFault(place: Rivals.Place, policy: NSMergePolicyType) throws {
+        let rivals = try Rivals(place)
+        rivals.mine.mergePolicy = NSMergePolicy(merge: policy)
+        rivals.mine.refresh(rivals.myBook, mergeChanges: false)
+        Tag(context: rivals.mine).books = [rivals.myBook]
+        #expect(rivals.myBook.isFault && rivals.myBook.isUpdated)
+        let sibling = rivals.library.newContext()
+        Tag(context: sibling).label = "sibling"
+        try sibling.save()
+        rivals.theirs.delete(rivals.theirBook)
+        try rivals.theirs.save()
+        try rivals.mine.save()
+        // A delete by the same coordinator has taken the row from everybody who did not use it: nothing is known of it.
+        let known = place.isOneCoordinator ? "" : "title|1|1.0"
+        #expect(try rivals.library.sql("SELECT ZTITLE, ZPAGES, ZPRICE FROM ZBOOK") == known)
+    }
 }

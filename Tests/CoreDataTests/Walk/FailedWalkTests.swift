@@ -74,4 +74,16 @@ struct FailedWalkTests {
         ]
         #expect(WalkRun(kind: .file, groups: Set(WalkStep.Group.allCases)).failure(steps)?.text == nil)
     }
+
+    @Test("what a parent wrote anew and saved does not go with a row that its child never read")
+    func writtenAnewUnread() {
+        let steps = [
+            WalkStep(.insert, 6, 12, 288, 508, 940), WalkStep(.save, 18, 21, 592, 207, 458), WalkStep(.insert, 55, 26, 669, 232, 190),
+            WalkStep(.delete, 26, 29, 556, 909, 766), WalkStep(.save, 49, 45, 403, 143, 146), WalkStep(.save, 56, 46, 641, 205, 349),
+            WalkStep(.toOne, 41, 69, 884, 466, 609), WalkStep(.toOne, 15, 70, 780, 632, 727), WalkStep(.toOne, 51, 71, 126, 506, 473),
+            WalkStep(.save, 48, 76, 347, 276, 615), WalkStep(.merge, 53, 78, 551, 680, 987), WalkStep(.save, 9, 80, 963, 864, 898),
+            WalkStep(.save, 53, 88, 5, 453, 652), WalkStep(.merge, 21, 96, 108, 590, 171),
+        ]
+        #expect(WalkRun(kind: .file, groups: Set(WalkStep.Group.allCases)).failure(steps)?.text == nil)
+    }
 }

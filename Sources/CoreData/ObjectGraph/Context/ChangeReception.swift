@@ -330,9 +330,10 @@ extension ChangeReception {
     }
 
     private func receiveDeleteOfOthers(_ reference: RowReference, _ base: Row?) {
-        // Where neither a store nor this context has it, there is nothing to do; written anew here, it does not go with the row that the child knew.
+        // Where neither a store nor this context has it, there is nothing to do; written anew here, it does not go with the row that the child
+        // knew, if it knew one.
         guard let object = context.registeredObject(for: reference), object.state.isDisjoint(with: [.deleted, .inserted]) else { return }
-        if isBehind(base, object), context.isThere(object, ifUnreadable: true) { return }
+        if base == nil || isBehind(base, object), context.isThere(object, ifUnreadable: true) { return }
         context.vanish(object, .deleteElsewhere)
     }
 
