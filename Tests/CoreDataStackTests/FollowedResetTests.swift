@@ -190,7 +190,7 @@ struct FollowedResetTests {
             counts.append((merge.userInfo?[NSInsertedObjectIDsKey] as? Set<NSManagedObjectID>)?.count ?? 0)
         }
         #expect(counts == [1000, 1000, 500])
-        await main.perform(schedule: .enqueued) {}
+        while between.withLock({ $0.count }) < 3 { await main.perform(schedule: .enqueued) {} }
         #expect(between.withLock { $0 } == [1, 2, 3])
         try await app.close()
     }

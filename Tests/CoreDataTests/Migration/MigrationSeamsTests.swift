@@ -52,6 +52,20 @@ struct MigrationSeamsTests {
         try stack.close()
     }
 
+    // * A tool looks at a store, and another process migrates it before the tool has seen all.
+    // => The tool sees the store as it was; nobody who wants the same migration finds half of another.
+    @Test("is not seen by whoever looked at the store before")
+    func lookedAt() throws {
+        try fillLibrary()
+        let inspector = try StoreInspector(url: home.url())
+        defer { inspector.connection.close() }
+        try #require(try StoreFileMigration(of: home.url(), to: library(extra: true))).run()
+        #expect(inspector.isCompatible(with: library()))
+        #expect(try inspector.rows("SELECT name FROM pragma_table_info('ZREADER') WHERE name = 'ZEXTRA'").isEmpty)
+        #expect(try inspector.rows("PRAGMA integrity_check") == [[.text("ok")]])
+        #expect(try StoreFileMigration(of: home.url(), to: library(extra: true)) == nil)
+    }
+
     @Test("leaves out what a policy has deleted, wherever it was led to")
     func deletedByPolicy() throws {
         try fillLibrary()

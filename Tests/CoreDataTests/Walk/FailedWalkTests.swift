@@ -70,7 +70,8 @@ struct FailedWalkTests {
         let steps = [
             WalkStep(.insert, 51, 4, 892, 353, 654), WalkStep(.save, 27, 20, 784, 819, 938), WalkStep(.toOne, 13, 23, 43, 680, 213),
             WalkStep(.delete, 16, 37, 319, 260, 23), WalkStep(.toOne, 55, 46, 450, 936, 105),
-            WalkStep(.refreshDropping, 13, 58, 857, 199, 213), WalkStep(.save, 22, 68, 78, 939, 828), WalkStep(.save, 31, 75, 541, 520, 204),
+            WalkStep(.refreshDropping, 13, 58, 857, 199, 213), WalkStep(.save, 22, 68, 78, 939, 828),
+            WalkStep(.save, 31, 75, 541, 520, 204),
         ]
         #expect(WalkRun(kind: .file, groups: Set(WalkStep.Group.allCases)).failure(steps)?.text == nil)
     }

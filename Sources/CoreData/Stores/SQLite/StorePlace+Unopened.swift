@@ -82,10 +82,15 @@ extension StorePlace {
             try refuseFragment()
             let connection = try connectForReading(timeout: timeout, isAlone: true)
             defer { connection.close() }
-            if let metadata = try readMetadata(connection) { return metadata }
+            return try metadata(on: connection)
         } catch let error as SQLiteError {
             throw CocoaError(error, url: url, doing: "read metadata")
         }
+    }
+
+    /// - Throws: `CocoaError` 134020 where there is none.
+    func metadata(on connection: Connection) throws -> StoreMetadata {
+        if let metadata = try readMetadata(connection) { return metadata }
         throw CocoaError.coreData(
             .persistentStoreIncompatibleSchema,
             "\(url.path) is not a Core Data store.",

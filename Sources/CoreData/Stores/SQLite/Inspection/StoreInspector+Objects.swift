@@ -6,13 +6,11 @@ extension StoreInspector {
     ///
     /// - Throws: a `CocoaError` where the store is not of the model or cannot be read, and what `body` throws.
     package func forEachObject(of model: NSManagedObjectModel, _ body: (StoredObject) throws -> Void) throws {
-        try inStore(url) {
-            try connection.transaction(.deferred) {
-                let schema = try schema(of: model)
-                for entity in schema.entities.sorted(by: { binaryOrder($0.description.name ?? "", $1.description.name ?? "") }) {
-                    var reader = try StoredObjectReader(entity, schema, connection, store: uuid)
-                    try reader.forEach(body)
-                }
+        try atOneMoment {
+            let schema = try schema(of: model)
+            for entity in schema.entities.sorted(by: { binaryOrder($0.description.name ?? "", $1.description.name ?? "") }) {
+                var reader = try StoredObjectReader(entity, schema, connection, store: uuid)
+                try reader.forEach(body)
             }
         }
     }
@@ -26,18 +24,20 @@ extension StoreInspector {
     package func objects(_ ids: [String], of model: NSManagedObjectModel, memberLimit: Int) throws -> [StoredObject] {
         let keys = Dictionary(grouping: ids.compactMap(parsed), by: \.entity)
         var found: [String: StoredObject] = [:]
-        try inStore(url) {
-            try connection.transaction(.deferred) {
-                let schema = try schema(of: model)
-                for entity in schema.entities {
-                    guard let own = keys[entity.description.name ?? ""] else { continue }
-                    let choice = StoredChoice(keys: own.map(\.key), memberLimit: memberLimit)
-                    var reader = try StoredObjectReader(entity, schema, connection, store: uuid, choice)
-                    try reader.forEach { found[$0.id] = $0 }
-                }
+        try atOneMoment {
+            let schema = try schema(of: model)
+            for entity in schema.entities {
+                guard let own = keys[entity.description.name ?? ""] else { continue }
+                let choice = StoredChoice(keys: own.map(\.key), memberLimit: memberLimit)
+                var reader = try StoredObjectReader(entity, schema, connection, store: uuid, choice)
+                try reader.forEach { found[$0.id] = $0 }
             }
         }
         return ids.compactMap { found[$0] }
+    }
+
+    private func atOneMoment(_ body: () throws -> Void) throws {
+        try inStore(url) { isAlone ? try body() : try connection.transaction(.deferred, body) }
     }
 
     /// Nil for what is no URI of an object in this store.

@@ -4,7 +4,8 @@ import SQLiteDriver
 
 /// Looks into a store's file without a coordinator: for tools. Nothing in the file is changed.
 ///
-/// Reads attributes of all types, those too that a coordinator refuses.
+/// Reads attributes of all types, those too that a coordinator refuses. All that it sees is of one moment, whatever others write or migrate
+/// meanwhile; one that is not alone sees for each statement what there is then.
 ///
 /// > Concurrency: one thread at a time.
 package final class StoreInspector {
@@ -12,8 +13,9 @@ package final class StoreInspector {
     package let url: URL
     /// What the store says about itself, with `NSStoreUUID`.
     package let metadata: [String: Any]
+    let isAlone: Bool
 
-    /// - Parameter isAlone: whether others may be kept out while this looks, where nobody else has the file open now.
+    /// - Parameter isAlone: whether others may be kept waiting while this looks.
     /// - Throws: a `CocoaError` where there is no file, no database, or no store in it.
     package init(url: URL, isAlone: Bool = true) throws {
         var isFolder: ObjCBool = false
@@ -25,13 +27,16 @@ package final class StoreInspector {
         }
         let place = StorePlace.file(url)
         try place.refuseFragment()
-        metadata = try place.metadata(timeout: SQLiteStore.defaultTimeout).dictionary
-        connection = try inStore(url) {
-            let connection = try place.connectForReading(timeout: SQLiteStore.defaultTimeout, isAlone: isAlone)
-            try connection.allowOnlyReading()
-            return connection
-        }
-        self.url = url
+        let connection = try inStore(url) { try Self.connection(to: place, isAlone) }
+        (self.connection, self.url, self.isAlone) = (connection, url, isAlone)
+        metadata = try inStore(url) { try place.metadata(on: connection).dictionary }
+    }
+
+    private static func connection(to place: StorePlace, _ isAlone: Bool) throws -> Connection {
+        let connection = try place.connectForReading(timeout: SQLiteStore.defaultTimeout, isAlone: isAlone)
+        if isAlone { try connection.execute("BEGIN") }
+        try connection.allowOnlyReading()
+        return connection
     }
 
     package var uuid: String { metadata[NSStoreUUIDKey] as? String ?? "" }
