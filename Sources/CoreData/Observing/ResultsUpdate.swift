@@ -33,7 +33,7 @@ struct ResultsUpdate {
     /// Decides for members that changed which stay where they are: as many as are in order between neighbours that have not changed.
     private mutating func sortOut(_ changed: [Member]) {
         if changed.isEmpty { return }
-        let touched = Set(changed.map(\.index)).union(leaving.map(\.index))
+        let touched = changed.count + leaving.count == 1 ? [changed[0].index] : Set(changed.map(\.index)).union(leaving.map(\.index))
         var (last, end): (Member?, Int) = (nil, -1)
         for member in changed {
             // A run begins, of members that something happened to side by side.

@@ -86,14 +86,14 @@ final class MemberBlocks {
         }
         blocks[block].members.insert(object, at: offset)
         blockNumbers[ObjectIdentifier(object)] = blocks[block].number
-        forgetStarts(after: block)
+        moveStarts(after: block, by: 1)
     }
 
     func remove(_ object: NSManagedObject) {
         guard let (block, offset) = find(object) else { return }
         blockNumbers[ObjectIdentifier(object)] = nil
         blocks[block].members.remove(at: offset)
-        forgetStarts(after: block)
+        moveStarts(after: block, by: -1)
         if blocks[block].members.isEmpty { removeBlock(block) }
     }
 }
@@ -126,8 +126,9 @@ extension MemberBlocks {
         return starts[block]
     }
 
-    private func forgetStarts(after block: Int) {
-        if starts.count > block + 1 { starts.removeLast(starts.count - block - 1) }
+    /// Cheaper than to count again, which would meet every block's memory.
+    private func moveStarts(after block: Int, by difference: Int) {
+        for later in stride(from: block + 1, to: starts.count, by: 1) { starts[later] += difference }
     }
 
     private func addBlock(_ members: ContiguousArray<NSManagedObject>, at ordinal: Int) {

@@ -5,8 +5,16 @@ import Predicates
 final class ResultsOrder {
     private struct Term {
         let descriptor: NSSortDescriptor
+        // What the descriptor says, asked for once.
+        let kind: SortKind
+        let isAscending: Bool
         /// Nil where the descriptor reads anything but a stored attribute of the object itself.
         let slot: Int?
+
+        init(_ descriptor: NSSortDescriptor, slot: Int?) {
+            (self.descriptor, self.slot) = (descriptor, slot)
+            (kind, isAscending) = (descriptor.sortKind, descriptor.ascending)
+        }
     }
 
     /// An object to be placed, with the values that decide where.
@@ -26,8 +34,8 @@ final class ResultsOrder {
             guard case .key(let key) = descriptor.sortKey, descriptor.sortKind != .comparator,
                 case .attribute(let slot, let attribute)? = entity.shape.properties[key], attribute.attributeType.isOrdered,
                 !attribute.isTransient
-            else { return Term(descriptor: descriptor, slot: nil) }
-            return Term(descriptor: descriptor, slot: slot)
+            else { return Term(descriptor, slot: nil) }
+            return Term(descriptor, slot: slot)
         }
     }
 
@@ -71,8 +79,8 @@ final class ResultsOrder {
 
     private func compare(_ left: Probe, _ right: Probe) -> ComparisonResult {
         comparisonCount += 1
-        for (index, term) in terms.enumerated() {
-            let order = compare(left, index, term, right.object, { right.values[index] })
+        for index in terms.indices {
+            let order = compare(left, index, right.object, { right.values[index] })
             if order != .orderedSame { return order }
         }
         return .orderedSame
@@ -81,39 +89,34 @@ final class ResultsOrder {
     /// The order of an object to another one, in the direction of the descriptors.
     func compare(_ probe: Probe, _ other: NSManagedObject) -> ComparisonResult {
         comparisonCount += 1
-        for (index, term) in terms.enumerated() {
-            let order = textOrder(probe, index, term, other) ?? compare(probe, index, term, other) { other.storedValue(in: term.slot ?? 0) }
+        for index in terms.indices {
+            let order = textOrder(probe, index, other) ?? compare(probe, index, other) { other.storedValue(in: terms[index].slot ?? 0) }
             if order != .orderedSame { return order }
         }
         return .orderedSame
     }
 
     /// Compares texts where they are: to make a string of each costs more. Nil for other values.
-    private func textOrder(_ probe: Probe, _ index: Int, _ term: Term, _ other: NSManagedObject) -> ComparisonResult? {
-        guard let slot = term.slot, case .string(var text) = probe.values[index] else { return nil }
+    private func textOrder(_ probe: Probe, _ index: Int, _ other: NSManagedObject) -> ComparisonResult? {
+        guard let slot = terms[index].slot, case .string(var text) = probe.values[index] else { return nil }
         if other.state.contains(.rowless) { other.fire() }
         let row = other.currentRow
         if row.isNull(slot) { return nil }
+        let kind = terms[index].kind
         let order = text.withUTF8 { text in
             row.withText(slot) { other in
-                other.withMemoryRebound(to: UInt8.self) { SortComparison.compare(utf8: text, $0, kind: term.descriptor.sortKind) }
+                other.withMemoryRebound(to: UInt8.self) { SortComparison.compare(utf8: text, $0, kind: kind) }
             }
         }
         if order == 0 { return .orderedSame }
-        return (order < 0) == term.descriptor.ascending ? .orderedAscending : .orderedDescending
+        return (order < 0) == terms[index].isAscending ? .orderedAscending : .orderedDescending
     }
 
-    private func compare(
-        _ probe: Probe,
-        _ index: Int,
-        _ term: Term,
-        _ other: NSManagedObject,
-        _ value: () -> SlotValue
-    ) -> ComparisonResult {
-        guard term.slot != nil, let order = SlotOrder.compare(probe.values[index], value(), term.descriptor.sortKind) else {
-            return term.descriptor.compare(probe.object, to: other)
+    private func compare(_ probe: Probe, _ index: Int, _ other: NSManagedObject, _ value: () -> SlotValue) -> ComparisonResult {
+        guard terms[index].slot != nil, let order = SlotOrder.compare(probe.values[index], value(), terms[index].kind) else {
+            return terms[index].descriptor.compare(probe.object, to: other)
         }
-        return term.descriptor.ascending ? order : order.opposite
+        return terms[index].isAscending ? order : order.opposite
     }
 }
 
