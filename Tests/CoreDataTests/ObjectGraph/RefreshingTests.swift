@@ -1,6 +1,7 @@
-import CoreData
 import Foundation
 import Testing
+
+@testable import CoreData
 
 @Suite("Refreshing and rolling back")
 struct RefreshingTests {
@@ -171,6 +172,57 @@ struct RefreshingTests {
         try edited.save()
         try context.save()
         #expect(try library.sql("SELECT ZDESK FROM ZPERSON; SELECT ZOWNER FROM ZDESK") == "1\n1")
+    }
+
+    @Test("a refresh without merging leaves no reference to what is deleted", arguments: [true, false])
+    func refreshAfterDelete(isCached: Bool) throws {
+        let (person, desk) = (Person(context: context), Desk(context: context))
+        (person.desk, desk.room) = (desk, "kept")
+        try context.save()
+        if !isCached { context.refreshAllObjects() }
+        context.delete(person)
+        context.processPendingChanges()
+        if !isCached { context.parentSource.forgetRows([desk.rowReference]) }
+        context.refresh(desk, mergeChanges: false)
+        #expect(desk.owner == nil && desk.room == "kept" && context.updatedObjects == [desk])
+        try context.save()
+        #expect(try library.sql("SELECT COUNT(*), COUNT(ZOWNER) FROM ZDESK; SELECT COUNT(*) FROM ZPERSON") == "1|0\n0")
+    }
+
+    @Test("a refresh after a delete keeps what others have led the object to since")
+    func refreshAfterDeleteMovedElsewhere() throws {
+        let (person, desk, other) = (Person(context: context), Desk(context: context), Person(context: context))
+        (person.desk, other.name) = (desk, "other")
+        try context.save()
+        context.delete(person)
+        context.processPendingChanges()
+        let theirs = library.newContext()
+        (theirs.object(with: desk.objectID) as? Desk)?.owner = theirs.object(with: other.objectID) as? Person
+        try theirs.save()
+        context.refresh(desk, mergeChanges: false)
+        #expect(desk.owner?.name == "other")
+        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try context.save()
+        #expect(try library.sql("SELECT ZNAME FROM ZPERSON JOIN ZDESK ON ZOWNER = ZPERSON.Z_PK WHERE ZDESK = ZDESK.Z_PK") == "other")
+    }
+
+    @Test("a refresh without merging gives an object both ends of its one-to-one relationship to itself, though another had taken it over")
+    func refreshOwnPartner() throws {
+        let stage = try Stage {
+            let node = LibraryModel.entity("Node", NSManagedObject.self, [])
+            LibraryModel.relate(node, "next", toMany: false, .nullifyDeleteRule, node, "previous", toMany: false, .nullifyDeleteRule)
+            return [node]
+        }
+        let nodes = (0..<2).map { _ in NSEntityDescription.insertNewObject(forEntityName: "Node", into: stage.context) }
+        nodes[0]["next"] = nodes[0]
+        try stage.context.save()
+        nodes[1]["next"] = nodes[0]
+        stage.context.refresh(nodes[0], mergeChanges: false)
+        #expect(nodes[0]["next"] as? NSManagedObject === nodes[0] && nodes[0]["previous"] as? NSManagedObject === nodes[0])
+        #expect(nodes[1]["next"] == nil)
+        try stage.context.save()
+        #expect(try stage.sql("SELECT COUNT(*) FROM ZNODE WHERE ZNEXT = Z_PK AND ZPREVIOUS = Z_PK") == "1")
+        #expect(try stage.sql("SELECT COUNT(ZNEXT) + COUNT(ZPREVIOUS) FROM ZNODE") == "2")
     }
 
     @Test("a refreshed object is kept no longer than until the next fetch, and is listed once")

@@ -18,16 +18,27 @@ extension NSManagedObjectContext {
         case .inserted: giveUpInsertion(of: object)
         case .deleted: object.turnIntoFault(keepsRelationshipEdits: true)
         case []:
-            let lost = object.dropEditsOfOthers()
+            let (lost, meetsDelete) = (object.dropEditsOfOthers(), object.hasLedToDeleted)
             tracker.forget(object)
             object.turnIntoFault(keepsRelationshipEdits: true)
             takeNewestCachedRow(object)
             for slot in lost { object.writeTarget(nil, slot) }
             object.noteKeptMembers()
+            if meetsDelete { carryDeletesAgain(to: object) }
         // It goes without a trace when the event ends.
         default: return
         }
         tracker.noteRefresh(of: object)
+    }
+
+    /// A delete has taken itself out of the object, which was an edit, and is dropped with the others: the object leads to what is deleted again.
+    private func carryDeletesAgain(to object: NSManagedObject) {
+        do {
+            if object.state.contains(.rowless) { try object.fireThrowing() }
+            DeletePropagation(context: self).run(to: object)
+        } catch {
+            logFailure("refreshing \(object.objectID), which refers to a deleted object", error)
+        }
     }
 
     /// A fault keeps its row only as long as the cache knows no other. It holds its row in the cache, so that one which is not there
@@ -222,5 +233,15 @@ extension NSManagedObjectContext {
         post(.NSManagedObjectContextObjectsDidChange, [.invalidatedAllObjects: ids])
         watchers.tellOfReset()
         if !kept.isEmpty { processPendingChanges() }
+    }
+}
+
+extension NSManagedObject {
+    /// Whether the row that its changes are measured against leads to an object that is deleted here.
+    fileprivate var hasLedToDeleted: Bool {
+        guard let context = registeredContext, !changedSlots.isEmpty, let base = committedRow else { return false }
+        return changedSlots.filter(scope.shape.layout.referenceSlots).contains { slot in
+            base.reference(slot).flatMap { context.registeredObject(for: context.forwarded($0)) }?.state.contains(.deleted) == true
+        }
     }
 }

@@ -131,7 +131,9 @@ extension NSManagedObject {
         along inverse: NSRelationshipDescription
     ) -> Bool {
         if let latest, latest.state.isDisjoint(with: [.rowless, .deleted]) { latest.unlink(self, along: inverse) }
-        guard let former, former !== latest, !former.state.contains(.deleted), former.hasLeft(self, along: inverse) else { return true }
+        // What the object has said of itself goes with its own edits.
+        guard let former, former !== latest, former !== self, !former.state.contains(.deleted), former.hasLeft(self, along: inverse)
+        else { return true }
         guard case .toOne(let slot, _)? = former.scope.shape.properties[inverse.name], former.target(slot) == nil else { return false }
         former.writeTarget(self, slot)
         return true
