@@ -14,6 +14,8 @@ package struct ModelPairing: Sendable {
     private let origins: [String: String]
     /// By newer entity and newer property, inherited ones included: the older property.
     private let properties: [String: [String: String]]
+    /// By newer entity: those that inherit from it, and itself.
+    private let subtrees: [String: [Model.Entity]]
 
     package init(_ old: Model, _ new: Model) {
         (self.old, self.new) = (EntityFamily(old), EntityFamily(new))
@@ -22,6 +24,7 @@ package struct ModelPairing: Sendable {
         successors = Dictionary(known.map { ($0.old, $0.new) }) { first, _ in first }
         origins = Dictionary(known.map { ($0.new, $0.old) }) { first, _ in first }
         let (before, after) = (self.old, self.new)
+        subtrees = after.subtrees(of: new.entities)
         properties = Dictionary(known.map { ($0.new, before.origins(ofPropertiesIn: after.lineage(of: $0.new), $0.old)) }) { first, _ in
             first
         }
@@ -39,7 +42,7 @@ package struct ModelPairing: Sendable {
 
     /// The newer entities that inherit from one of them, and itself.
     package func subtree(of entity: String) -> [Model.Entity] {
-        entities.map(\.new).filter { other in new.lineage(of: other.name).contains { $0.name == entity } }
+        subtrees[entity] ?? []
     }
 
     /// Whether objects at the older end of a relationship are of the entity at the newer one.
@@ -50,6 +53,13 @@ package struct ModelPairing: Sendable {
 }
 
 extension EntityFamily {
+    /// The entities at or below each.
+    fileprivate func subtrees(of entities: [Model.Entity]) -> [String: [Model.Entity]] {
+        entities.reduce(into: [:]) { subtrees, entity in
+            for above in lineage(of: entity.name) { subtrees[above.name, default: []].append(entity) }
+        }
+    }
+
     /// For what entities have in the newer model, what one of this model has in its place. What is not in a store has no place.
     fileprivate func origins(ofPropertiesIn newer: [Model.Entity], _ entity: String) -> [String: String] {
         let older = lineage(of: entity)
@@ -86,16 +96,19 @@ func paired<Item>(
 ) -> (pairs: [(old: Item?, new: Item)], gone: [Item]) {
     var free: [Item?] = old
     var found = [Item?](repeating: nil, count: new.count)
-    func pair(_ fits: (_ newer: Item, _ older: Item) -> Bool) {
+    /// Pairs what has one key; a newer thing without one is left for later.
+    func pair(_ older: (Item) -> [String], _ newer: (Item) -> [String]?) {
+        var places: [[String]: [Int]] = [:]
+        for (place, item) in free.enumerated().reversed() { if let item { places[older(item), default: []].append(place) } }
         for (place, item) in new.enumerated() where found[place] == nil {
-            guard let match = free.firstIndex(where: { $0.map { fits(item, $0) } ?? false }) else { continue }
+            guard let key = newer(item), let match = places[key]?.popLast() else { continue }
             (found[place], free[match]) = (free[match], nil)
         }
     }
     func origin(_ item: Item) -> String { identifier(item) ?? name(item) }
-    pair { origin($0) != name($0) && origin($0) == origin($1) && name($0) == name($1) }
-    pair { origin($0) != name($0) && origin($0) == name($1) }
-    pair { origin($0) == name($0) && name($0) == name($1) }
-    pair { origin($0) == origin($1) }
+    pair({ [origin($0), name($0)] }) { origin($0) == name($0) ? nil : [origin($0), name($0)] }
+    pair({ [name($0)] }) { origin($0) == name($0) ? nil : [origin($0)] }
+    pair({ [name($0)] }) { origin($0) == name($0) ? [name($0)] : nil }
+    pair({ [origin($0)] }) { [origin($0)] }
     return (zip(found, new).map { (old: $0, new: $1) }, free.compactMap { $0 })
 }

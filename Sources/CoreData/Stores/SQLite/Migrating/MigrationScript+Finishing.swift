@@ -14,7 +14,13 @@ extension MigrationScript {
             completeKeys(change)
         }
         for join in transition.joins { removeDangling(join) }
-        for (name, sql) in indexStatements(transition.new) where !exists(name, sql) { createIndex(name, sql) }
+        let (indexes, kept) = (Dictionary(file.indexes.map { ($0.name, $0) }) { first, _ in first }, keptTables)
+        for (name, sql) in indexStatements(transition.new) {
+            if let index = indexes[name], kept.contains(index.table), !droppedIndexes.contains(name), plain(index.sql) == plain(sql) {
+                continue
+            }
+            createIndex(name, sql)
+        }
         for trigger in lostTriggers { run(trigger.sql) }
         numberHistory()
         numberEntities()
@@ -77,11 +83,8 @@ extension MigrationScript {
             }
             if let order = column.orderColumn, origins[order] == ColumnChange.Origin.none { number(order, within: column.name, of: table) }
         }
-        for relationship in transition.new.entities.flatMap(\.description.declaredProperties).compactMap({
-            $0 as? NSRelationshipDescription
-        })
-        where relationship.isToMany && relationship.inverse == nil {
-            guard let column = change.table[relationship], let owner = transition.new.entityIfStored(relationship.entity) else { continue }
+        for (relationship, column) in transition.oneWay[table] ?? [] {
+            guard let owner = transition.new.entityIfStored(relationship.entity) else { continue }
             let isFilled = transition.fills.contains { $0.table.name == table && $0.column == column }
             guard origins[column.name] != ColumnChange.Origin.none || isFilled else { continue }
             if losesRows(relationship.entity) { removeDangling(column, of: table, owner) }
@@ -98,12 +101,7 @@ extension MigrationScript {
     }
 
     /// Whether objects that led to an entity's may lead to none any more: some of the tree are gone, or are no longer of it.
-    private func losesRows(_ entity: NSEntityDescription) -> Bool {
-        transition.old.entities.map(\.description).contains { old in
-            let couldBe = old.inheritanceChain.contains { transition.models.successor(of: $0)?.isKindOf(entity: entity) ?? false }
-            return couldBe && !(transition.models.successor(of: old)?.isKindOf(entity: entity) ?? false)
-        }
-    }
+    private func losesRows(_ entity: NSEntityDescription) -> Bool { transition.losers.contains(ObjectIdentifier(entity)) }
 
     private func kinds(of entity: SQLEntity) -> String {
         let kinds = ([entity.description] + entity.description.allSubentities).compactMap { transition.new.numbering[$0] }
@@ -136,12 +134,10 @@ extension MigrationScript {
 }
 
 extension MigrationScript {
-    /// Whether an index of the file has outlasted everything so far.
-    private func exists(_ name: String, _ sql: String) -> Bool {
-        guard !droppedIndexes.contains(name), let index = file.indexes.first(where: { $0.name == name }), plain(index.sql) == plain(sql)
-        else { return false }
-        return transition.tables.contains { $0.isInPlace && $0.origin?.name == index.table && $0.table.name == index.table }
-            || transition.joins.contains { $0.kept?.name == index.table && $0.table.name == index.table }
+    /// The tables that stay, under their names: their indexes have outlasted everything so far.
+    private var keptTables: Set<String> {
+        let tables = transition.tables.filter { $0.isInPlace && $0.origin?.name == $0.table.name }.map(\.table.name)
+        return Set(tables + transition.joins.filter { $0.kept?.name == $0.table.name }.map(\.table.name))
     }
 
     private mutating func createIndex(_ name: String, _ sql: String) {
@@ -174,9 +170,10 @@ extension MigrationScript {
 
     /// NB: numbers from 16001 on are the history's.
     private mutating func numberEntities() {
+        let changes = Dictionary(transition.tables.map { ($0.table.name, $0) }) { first, _ in first }
         run("DELETE FROM Z_PRIMARYKEY WHERE Z_ENT <= 16000")
         for entity in transition.new.entities {
-            let change = entity.superNumber == 0 ? transition.tables.first { $0.table.name == entity.table } : nil
+            let change = entity.superNumber == 0 ? changes[entity.table] : nil
             let highest = change?.origin.flatMap { transition.old.numbering[$0.entities[0]] }.flatMap { file.highestKeys[$0] } ?? 0
             run(
                 "INSERT INTO Z_PRIMARYKEY(Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES(?1, ?2, ?3, ?4)",
@@ -191,7 +188,7 @@ extension MigrationScript {
 
 extension NSAttributeDescription {
     /// The default value as a column has it; nil without one.
-    fileprivate func storedDefault(isMarked: Bool) -> SQLiteValue? {
+    func storedDefault(isMarked: Bool) -> SQLiteValue? {
         guard let defaultValue else { return nil }
         switch SlotValue(defaultValue, for: self) {
         case .null, .reference: return nil
@@ -213,7 +210,7 @@ extension NSAttributeDescription {
 }
 
 extension CocoaError {
-    fileprivate static func equalObjects(_ entity: NSEntityDescription, _ names: [String]) -> CocoaError {
+    static func equalObjects(_ entity: NSEntityDescription, _ names: [String]) -> CocoaError {
         CocoaError.coreData(
             CocoaError.Code(rawValue: NSMigrationConstraintViolationError),
             "Objects of \(entity.name ?? "") are equal in \(names.joined(separator: ", ")), in which they are to be unique.",

@@ -6,8 +6,9 @@ extension MigrationScript {
     mutating func dropStaleIndexes() {
         let wanted = Dictionary(indexStatements(transition.new).map { ($0.name, plain($0.sql)) }) { $1 }
         let known = Set(indexStatements(transition.old).map(\.name))
+        let columns = columnsThatGo
         for index in file.indexes {
-            guard let goes = columnsThatGo[index.table] else { continue }
+            guard let goes = columns[index.table] else { continue }
             let isOurs = known.contains(index.name) || wanted[index.name] != nil
             if goes.contains(where: index.mentions) || isOurs && wanted[index.name] != plain(index.sql) { dropIndex(index.name) }
         }
@@ -26,12 +27,11 @@ extension MigrationScript {
     }
 
     mutating func reshape() {
+        let stored = Dictionary(grouping: transition.old.entities, by: \.table)
         for change in transition.tables where change.isInPlace {
             guard let origin = change.origin else { continue }
             let (table, kept) = (now(origin.name), Self.list(change.numbers.map(\.old)))
-            let goes = transition.old.entities.contains { entity in
-                entity.table == origin.name && !change.numbers.contains { $0.old == entity.number }
-            }
+            let goes = (stored[origin.name] ?? []).contains { entity in !change.numbers.contains { $0.old == entity.number } }
             if goes { run("DELETE FROM \(table) WHERE Z_ENT NOT IN (\(kept))") }
             let changed = change.numbers.filter { $0.old != $0.new }
             if !changed.isEmpty {

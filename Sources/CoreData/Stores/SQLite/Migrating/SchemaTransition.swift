@@ -8,11 +8,17 @@ struct SchemaTransition {
     let tables: [TableChange]
     let joins: [JoinChange]
     let fills: [KeyFill]
+    /// By the name of the new table that they lead to: the to-many relationships without inverse, with the keys of their owners.
+    let oneWay: [String: [(relationship: NSRelationshipDescription, column: SQLColumn)]]
+    /// Entities of which objects may be gone, or no longer of them, that something led to.
+    let losers: Set<ObjectIdentifier>
 
     /// - Parameter mustBeRebuilt: names of old tables that `ALTER TABLE` cannot change.
     init(_ models: ModelTransition, from old: SQLSchema, to new: SQLSchema, mustBeRebuilt: Set<String>) {
         let planner = TablePlanner(models: models, old: old, new: new, mustBeRebuilt: mustBeRebuilt)
         (self.models, self.old, self.new) = (models, old, new)
+        oneWay = planner.oneWay
+        losers = Self.losers(models, old)
         tables = planner.changes()
         joins = new.joinTables.map(planner.change)
         fills = tables.flatMap(planner.fills)
@@ -28,6 +34,15 @@ struct SchemaTransition {
     var droppedJoins: [SQLJoinTable] {
         let kept = Set(joins.compactMap { $0.kept?.name })
         return old.joinTables.filter { !kept.contains($0.name) }
+    }
+
+    /// The entities that objects may be of no longer which led to something that was of them.
+    private static func losers(_ models: ModelTransition, _ old: SQLSchema) -> Set<ObjectIdentifier> {
+        old.entities.map(\.description).reduce(into: []) { losers, entity in
+            let couldBe = entity.inheritanceChain.compactMap(models.successor).flatMap(\.inheritanceChain)
+            let chain = models.successor(of: entity)?.inheritanceChain ?? []
+            losers.formUnion(couldBe.filter { other in !chain.contains { $0 === other } }.map(ObjectIdentifier.init))
+        }
     }
 
     /// The numbers of all entities that go on.
@@ -50,28 +65,50 @@ private struct TablePlanner {
     let old: SQLSchema
     let new: SQLSchema
     let mustBeRebuilt: Set<String>
+    let oneWay: [String: [(relationship: NSRelationshipDescription, column: SQLColumn)]]
+    private let oldTables: [ObjectIdentifier: SQLTable]
+    private let oldJoins: [ObjectIdentifier: SQLJoinTable]
+
+    init(models: ModelTransition, old: SQLSchema, new: SQLSchema, mustBeRebuilt: Set<String>) {
+        (self.models, self.old, self.new, self.mustBeRebuilt) = (models, old, new, mustBeRebuilt)
+        oldTables = Dictionary(old.tables.map { (ObjectIdentifier($0.entities[0]), $0) }) { first, _ in first }
+        oldJoins = Dictionary(old.joinTables.map { (ObjectIdentifier($0.master), $0) }) { first, _ in first }
+        oneWay = Self.oneWay(new)
+    }
+
+    private static func oneWay(_ schema: SQLSchema) -> [String: [(relationship: NSRelationshipDescription, column: SQLColumn)]] {
+        let tables = Dictionary(schema.tables.map { (ObjectIdentifier($0.entities[0]), $0) }) { first, _ in first }
+        let all = schema.entities.flatMap { $0.description.declaredProperties }.compactMap { $0 as? NSRelationshipDescription }
+        return all.filter { $0.isToMany && $0.inverse == nil && !$0.isTransient }.reduce(into: [:]) { found, relationship in
+            guard let table = tables[ObjectIdentifier(relationship.destination.rootEntity)], let column = table[relationship] else {
+                return
+            }
+            found[table.name, default: []].append((relationship, column))
+        }
+    }
 
     /// From so many columns on that go, one copy of the rows is less work than taking the columns out one by one.
     private static let dropsWorthACopy = 3
 
     func changes() -> [TableChange] {
-        let origins = new.tables.map(origin)
-        return zip(new.tables, origins).map { table, origin in
+        let pairs = new.tables.map { (new: $0, old: origin(of: $0)) }
+        let known = pairs.compactMap { pair in pair.old.map { (name: $0.name, root: pair.new.entities[0]) } }
+        let heirs = Dictionary(grouping: known, by: \.name).mapValues { $0.map(\.root) }
+        return pairs.map { table, origin in
             guard let origin else { return TableChange(new: table) }
-            return change(table, origin, isHeir: heir(of: origin, origins) === table.entities[0])
+            return change(table, origin, isHeir: heir(of: origin, heirs[origin.name] ?? []) === table.entities[0])
         }
     }
 
     /// The table that the entities of a new one come from. No mapping is inferred where there are several.
     private func origin(of table: SQLTable) -> SQLTable? {
-        table.entities.lazy.compactMap(models.origin).compactMap { entity in
-            old.tables.first { $0.entities[0] === entity.rootEntity }
-        }.first
+        table.entities.lazy.compactMap(models.origin).compactMap { oldTables[ObjectIdentifier($0.rootEntity)] }.first
     }
 
     /// The root of the new table that an old one goes on as; the rows of others are copied.
-    private func heir(of origin: SQLTable, _ origins: [SQLTable?]) -> NSEntityDescription? {
-        let heirs = zip(new.tables, origins).filter { $0.1?.name == origin.name }.map(\.0.entities[0])
+    ///
+    /// - Parameter heirs: the roots of all whose rows come from it.
+    private func heir(of origin: SQLTable, _ heirs: [NSEntityDescription]) -> NSEntityDescription? {
         let root = models.successor(of: origin.entities[0])?.rootEntity
         return heirs.first { $0 === root } ?? heirs.first
     }
@@ -103,7 +140,7 @@ private struct TablePlanner {
                 note(column, before, number)
             }
         }
-        for (relationship, column) in oneWay(in: table) {
+        for (relationship, column) in oneWay[table.name] ?? [] {
             // NB: the column of a to-one relationship itself is in the rows of the other end.
             let kept = models.origins(of: relationship).lazy.filter { $0.isToMany || $0.inverse != nil }
             guard let before = kept.compactMap({ origin[$0.inverse ?? $0] }).first else { continue }
@@ -118,13 +155,6 @@ private struct TablePlanner {
     private func stored(in table: SQLTable) -> [(NSPropertyDescription, SQLColumn)] {
         table.entities.flatMap(\.declaredProperties).filter { ($0 as? NSRelationshipDescription)?.isToMany != true }
             .compactMap { property in table[property].map { (property, $0) } }
-    }
-
-    /// The to-many relationships without inverse whose targets are in a table.
-    private func oneWay(in table: SQLTable) -> [(NSRelationshipDescription, SQLColumn)] {
-        new.entities.flatMap { $0.description.declaredProperties }.compactMap { $0 as? NSRelationshipDescription }
-            .filter { $0.isToMany && $0.inverse == nil && !$0.isTransient }
-            .compactMap { relationship in table[relationship].map { (relationship, $0) } }
     }
 
     /// The column that has the value of a property of a new entity in the old rows.
@@ -154,7 +184,7 @@ extension TablePlanner {
         let masters = models.origins(of: table.master)
         let others = table.isReflexive ? masters : models.origins(of: table.other)
         if masters.count == 1, others.count == 1,
-            let kept = old.joinTables.first(where: { $0.master === masters[0] && $0.other === others[0] }),
+            let kept = oldJoins[ObjectIdentifier(masters[0])], kept.other === others[0],
             (kept.masterOrder == nil) == (table.masterOrder == nil), (kept.otherOrder == nil) == (table.otherOrder == nil)
         {
             return JoinChange(table: table, kept: kept, origins: [])
@@ -172,7 +202,7 @@ extension TablePlanner {
             else { return [] }
             return models.origins(of: inverse).map { KeyFill(table: change.table, column: column, origin: $0, relationship: relationship) }
         }
-        let sets: [KeyFill] = oneWay(in: change.table).flatMap { relationship, column -> [KeyFill] in
+        let sets: [KeyFill] = (oneWay[change.table.name] ?? []).flatMap { relationship, column -> [KeyFill] in
             guard missing.contains(column.name) else { return [] }
             return models.origins(of: relationship).map {
                 KeyFill(table: change.table, column: column, origin: $0, relationship: relationship)
