@@ -130,7 +130,7 @@ struct MigrateByMappingTests {
         #expect(none.status == 2 && none.errors.contains("There is no mapping model at"), "\(none.output)\(none.errors)")
         let plan = try await Run("store", "migrate", library.store, "--to", wanted, "--mapping", mapping.path, "--dry-run")
         let words = plan.lines.map { $0.split(separator: " ").joined(separator: " ") }
-        #expect(words == ["PersonToPerson Person: 1 attributes, 0 relationships 1 object by object"], "\(plan.errors)")
+        #expect(words == ["PersonToPerson Person: 1 attributes, 0 relationships 1 as rows"], "\(plan.errors)")
         let run = try await Run("store", "migrate", library.store, "--to", wanted, "--mapping", mapping.path, "--backup")
         #expect(run.status == 0 && run.lines.last == "The store is migrated.", "\(run.output)\(run.errors)")
         #expect(try await Run("store", "verify", library.store, "--model", wanted).lines == ["The store is sound."])

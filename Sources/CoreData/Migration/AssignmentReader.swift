@@ -48,7 +48,8 @@ struct AssignmentReader {
             mapping: mapping,
             expression: expression,
             copied: sourceKey(of: expression).flatMap { source?.propertiesByName[$0] },
-            followed: followed(expression)
+            followed: followed(expression),
+            throughMapping: throughMapping(expression)
         )
     }
 
@@ -74,6 +75,12 @@ struct AssignmentReader {
     private func followed(_ expression: NSExpression) -> NSRelationshipDescription? {
         guard case .call(_, let function, _) = expression.tree, function.hasPrefix("destinationInstancesFor") else { return nil }
         return argumentKey(of: expression).flatMap { source?.propertiesByName[$0] as? NSRelationshipDescription }
+    }
+
+    /// The name of the one mapping whose objects are meant.
+    private func throughMapping(_ expression: NSExpression) -> String? {
+        guard case .call(_, MigrationFunction.destinations.rawValue, let arguments) = expression.tree else { return nil }
+        return arguments.first?.constantValue as? String
     }
 
     /// The key of `$source.key`.

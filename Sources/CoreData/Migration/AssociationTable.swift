@@ -22,6 +22,12 @@ struct AssociationTable {
         unsaved.append((source, destination))
     }
 
+    /// What was copied without objects, in the order of its keys.
+    mutating func add(_ source: RowReference, _ destination: RowReference) {
+        sources.append(source)
+        destinations.append(destination)
+    }
+
     /// Everything was saved: objects can be let go of. What was deleted meanwhile is nobody's.
     mutating func settle(deleted gone: Set<RowReference>) {
         if !gone.isEmpty { deleted.formUnion(gone.filter { !destinations.places(of: $0).isEmpty }) }
@@ -50,6 +56,11 @@ struct AssociationTable {
 
     func pairs(_ range: Range<Int>) -> [(source: RowReference, destination: RowReference)] {
         range.map { (sources[$0], destinations[$0]) }
+    }
+
+    /// Those of which the destination is there.
+    func remainingPairs(_ range: Range<Int>) -> [(source: RowReference, destination: RowReference)] {
+        pairs(range).filter { !deleted.contains($0.destination) }
     }
 
     /// All of one side: saved ones, and those that are not yet.

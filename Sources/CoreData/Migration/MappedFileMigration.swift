@@ -32,7 +32,7 @@ package struct MappedFileMigration {
                 place: mapping.name,
                 change: mapping.words,
                 rows: mapping.source?.name.flatMap { counts[$0] }.flatMap { $0 } ?? 0,
-                manner: mapping.source == nil || mapping.destination == nil ? "" : "object by object"
+                manner: mapping.manner
             )
         }
         let site = StoreSite(url: url, type: NSSQLiteStoreType)
@@ -53,6 +53,12 @@ package struct MappedFileMigration {
 }
 
 extension PlannedMapping {
+    /// How the objects go.
+    fileprivate var manner: String {
+        if source == nil || destination == nil { return "" }
+        return copiedEntity == nil ? "object by object" : "as rows"
+    }
+
     /// What becomes of the objects, in a few words.
     fileprivate var words: String {
         let policy = hasOwnPolicy ? ", by \(type(of: self.policy))" : ""

@@ -40,6 +40,11 @@ final class PlannedMapping {
     let destination: NSEntityDescription?
     let attributes: [PropertyAssignment]
     private(set) var relationships: [PropertyAssignment]
+    /// Whether all objects were copied as rows, and how many.
+    private(set) var isCopied = false
+    private(set) var copiedCount = 0
+    /// Of how many pairs the database was told.
+    var notedCount = 0
     var associations = AssociationTable()
 
     init(_ mapping: NSEntityMapping, _ sourceModel: NSManagedObjectModel, _ destinationModel: NSManagedObjectModel) throws {
@@ -98,6 +103,23 @@ final class PlannedMapping {
         throw CocoaError.migration(reason, entity: mapping.sourceEntityName, mapping: name, under: .entityMigrationPolicy)
     }
 
+    /// What becomes of all objects by values that stay what they are; nil where some have to be computed.
+    var copiedEntity: CopiedEntity? {
+        guard !hasOwnPolicy, mapping.sourceExpression == nil, let source, let destination, !destination.isAbstract else { return nil }
+        let stored = attributes.filter { !$0.property.isTransient }
+        let copied = stored.compactMap { $0.copiedAttribute }
+        guard copied.count == stored.count else { return nil }
+        return CopiedEntity(source: source, destination: destination, attributes: copied)
+    }
+
+    /// All objects were copied as rows.
+    func noteCopied(from count: Int) { (isCopied, copiedCount) = (true, associations.savedCount - count) }
+
+    /// These were set.
+    func leaveOut(_ done: [NSPropertyDescription]) {
+        relationships = relationships.filter { assignment in !done.contains { $0 === assignment.property } }
+    }
+
     /// Takes out the relationships that are set from their other end: nothing would be left for them to do but to read all the members.
     func leaveOutImplied(_ all: [PlannedMapping]) {
         guard !hasOwnPolicy else { return }
@@ -115,11 +137,22 @@ struct PropertyAssignment {
     let copied: NSPropertyDescription?
     /// The relationship of the source whose targets' successors the expression is, if it is that.
     let followed: NSRelationshipDescription?
+    /// The name of the mapping by which the targets became what is meant; nil for any.
+    let throughMapping: String?
 
-    /// Whether a to-many relationship without order is what its inverse says, which is set for all objects that it can have.
+    /// The attribute and what it comes from, where the value is the same in both.
+    fileprivate var copiedAttribute: (old: NSAttributeDescription, new: NSAttributeDescription)? {
+        guard let before = copied as? NSAttributeDescription, let attribute = property as? NSAttributeDescription, !before.isTransient,
+            attribute.hasValues(of: before)
+        else { return nil }
+        return (before, attribute)
+    }
+
+    /// Whether a relationship is what its inverse says, which is set for all objects that it can have: one without order to many, or one to the owner of
+    /// an order, who has to say that.
     fileprivate func isImplied(_ all: [PlannedMapping]) -> Bool {
-        guard let relationship = property as? NSRelationshipDescription, relationship.isToMany, !relationship.isOrdered,
-            let inverse = relationship.inverse, !inverse.isToMany, let back = followed?.inverse
+        guard let relationship = property as? NSRelationshipDescription, let inverse = relationship.inverse, let back = followed?.inverse,
+            relationship.isToMany ? !relationship.isOrdered && !inverse.isToMany : inverse.isOrdered && back.isToMany
         else { return false }
         let others = all.filter { other in other.destination.map { $0.isKindOf(entity: inverse.entity) } ?? false }
         return !others.isEmpty

@@ -104,7 +104,7 @@ extension MigrationRun {
     }
 
     /// Whether a relationship goes on as one of the source, to objects of which some may be of other trees now: they are left out.
-    private func followsOn(_ assignment: PropertyAssignment) -> Bool {
+    func followsOn(_ assignment: PropertyAssignment) -> Bool {
         guard let before = assignment.followed?.destinationEntity,
             let now = (assignment.property as? NSRelationshipDescription)?.destinationEntity
         else { return false }

@@ -7,6 +7,8 @@ final class MigrationRun {
     let plan: MappingPlan
     let source: MigrationSide
     let destination: MigrationSide
+    /// Copies what only is copied; nil where everything goes by objects.
+    let rows: RowCopy?
     /// The mapping that is at work.
     private(set) var current: PlannedMapping
 
@@ -14,12 +16,18 @@ final class MigrationRun {
     static let batchSize = 500
 
     /// - Throws: `CocoaError` 134110 where the mapping model does not fit the models.
-    init(_ manager: NSMigrationManager, _ mapping: NSMappingModel, from source: MigrationSide, to destination: MigrationSide) throws {
+    init(
+        _ manager: NSMigrationManager,
+        _ mapping: NSMappingModel,
+        from source: MigrationSide,
+        to destination: MigrationSide,
+        by rows: RowCopy?
+    ) throws {
         plan = try MappingPlan(mapping, from: source.model, to: destination.model)
         guard let first = plan.mappings.first else {
             throw CocoaError.coreData(.migrationMissingMappingModel, "The mapping model has no entity mappings.")
         }
-        (self.manager, self.source, self.destination, current) = (manager, source, destination, first)
+        (self.manager, self.source, self.destination, self.rows, current) = (manager, source, destination, rows, first)
     }
 
     /// Afterwards the destination is saved and valid.
@@ -48,7 +56,7 @@ final class MigrationRun {
         let policy = mapping.policy
         try hook("begin", mapping) { try policy.begin(mapping.mapping, with: manager) }
         // NB: a policy of the program's may make something of objects whose entity goes.
-        if mapping.destination != nil || mapping.hasOwnPolicy {
+        if try !copyRows(mapping), mapping.destination != nil || mapping.hasOwnPolicy {
             let references = try sourceReferences(of: mapping)
             try inBatches(of: references.count, .creation) { range in
                 for object in try source.context.objects(at: references[range]) {
@@ -65,6 +73,7 @@ final class MigrationRun {
 
     private func relate(_ mapping: PlannedMapping) throws {
         let policy = mapping.policy
+        try relateRows(mapping)
         let paths = mapping.relationships.compactMap(\.followed).filter(\.isToMany).map(\.name)
         var seen: Set<RowReference> = []
         if !mapping.relationships.isEmpty || mapping.hasOwnPolicy {
@@ -89,6 +98,7 @@ final class MigrationRun {
     /// What the model asks for, of every object of the destination.
     private func validate() throws {
         for entity in destination.model.entitiesInIndexOrder where !entity.isAbstract {
+            if try rows?.isValid(entity) == true { continue }
             let references = try destination.context.references(of: entity)
             for start in stride(from: 0, to: references.count, by: Self.batchSize) {
                 var errors: [any Error] = []
@@ -157,6 +167,7 @@ extension MigrationRun {
             throw CocoaError.migration("What was migrated cannot be saved: \(error.localizedDescription)", mapping: current.name, error)
         }
         for mapping in plan.mappings { mapping.associations.settle(deleted: deleted) }
+        try noteDeleted(deleted)
         source.context.refreshAllObjects()
         destination.context.refreshAllObjects()
     }

@@ -5,7 +5,7 @@ extension NSManagedObject {
     /// where it takes the value itself.
     final func copy(_ assignment: PropertyAssignment, from source: NSManagedObject) -> Bool {
         guard let before = assignment.copied as? NSAttributeDescription, let attribute = assignment.property as? NSAttributeDescription,
-            attribute.attributeType == before.attributeType, attribute.valueTransformerName == before.valueTransformerName,
+            attribute.hasValues(of: before),
             case .attribute(let slot, _)? = scope.shape.properties[attribute.name],
             case .attribute(let from, _)? = source.scope.shape.properties[before.name]
         else { return false }
@@ -71,6 +71,13 @@ extension NSManagedObject {
     }
 
     private static func misfit(_ reason: String) -> CocoaError { .coreData(.entityMigrationPolicy, reason + ".") }
+}
+
+extension NSAttributeDescription {
+    /// Whether a value of another attribute is one of this as it is.
+    final func hasValues(of other: NSAttributeDescription) -> Bool {
+        attributeType == other.attributeType && valueTransformerName == other.valueTransformerName
+    }
 }
 
 extension NSRelationshipDescription {

@@ -1,10 +1,10 @@
 import Foundation
 import Predicates
 
-/// Migrates a store into a new one, object by object, as a mapping model says.
+/// Migrates a store into a new one as a mapping model says.
 ///
-/// The objects of the source are read a few hundred at a time, and what becomes of them is saved as often: memory does not grow with the store
-/// but for 24 bytes an object, which say what became of it. The source is only read. The destination is built in a hidden file beside its
+/// What an entity mapping without a policy only copies goes as rows, from one SQLite store to another; all else object by object. The objects
+/// of the source are read a few hundred at a time, and what becomes of them is saved as often: memory does not grow with the store but for 24 bytes an object, which say what became of it. The source is only read. The destination is built in a hidden file beside its
 /// place, and takes that when everything is done: it is there as a whole or not at all.
 ///
 /// > Concurrency: one thread, the one that calls `migrateStore`, uses the manager, its contexts and their objects, without `perform`; any thread may
@@ -12,7 +12,8 @@ import Predicates
 open class NSMigrationManager: NSObject, FunctionReceiver {
     public let sourceModel: NSManagedObjectModel
     public let destinationModel: NSManagedObjectModel
-    /// Whether a mapping model that is just what would be inferred, between SQLite stores, is carried out by SQL. True unless set.
+    /// Whether what takes no objects, between SQLite stores, is carried out by SQL: a mapping model that is just what would be inferred, or the entity
+    /// mappings that only copy. True unless set.
     open var usesStoreSpecificMigrationManager = true
     /// For the application's use: what policies share.
     open var userInfo: [AnyHashable: Any]?

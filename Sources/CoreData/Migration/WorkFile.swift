@@ -40,7 +40,11 @@ struct WorkFile {
         guard site.type == NSSQLiteStoreType else { return site.options }
         let pragmas = site.options?[NSSQLitePragmasOption] as? [String: String] ?? [:]
         let own = ["journal_mode": "MEMORY", "synchronous": "OFF"]
-        return (site.options ?? [:]).merging([NSSQLitePragmasOption: pragmas.merging(own) { $1 }]) { $1 }
+        var options = site.options ?? [:]
+        options[NSSQLitePragmasOption] = pragmas.merging(own) { $1 }
+        // How the contents were made is nobody's history.
+        options[NSPersistentHistoryTrackingKey] = nil
+        return options
     }
 
     func remove() {

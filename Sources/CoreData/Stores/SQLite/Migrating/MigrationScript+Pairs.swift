@@ -1,24 +1,8 @@
 /// Relationships that are kept in another way than before.
 extension MigrationScript {
-    /// A query for the pairs of a relationship as the old tables have them: owner, target, the target's position and the owner's position.
+    /// A query for the pairs of a relationship as the old tables have them.
     private func pairs(_ relationship: NSRelationshipDescription) -> String? {
-        guard let entity = transition.old.entityIfStored(relationship.entity) else { return nil }
-        if let column = entity.columns[relationship.name] {
-            return Self.pairs("Z_PK", column.name, nil, column.orderColumn, now(entity.table)) + " WHERE \(column.name) IS NOT NULL"
-        }
-        switch entity.toMany[relationship.name] {
-        case .foreignKey(let table, let column, _, let order)?:
-            return Self.pairs(column, "Z_PK", order, nil, now(table)) + " WHERE \(column) IS NOT NULL"
-        case .joinTable(let name, let owner, let target, let order, let inverseOrder)?:
-            return Self.pairs(owner, target, order, inverseOrder, now(name))
-        case .reflexive(let name, let column, let other, let order)?:
-            return Self.pairs(column, other, order, order, now(name)) + " UNION " + Self.pairs(other, column, order, order, now(name))
-        case nil: return nil
-        }
-    }
-
-    private static func pairs(_ owner: String, _ target: String, _ position: String?, _ ownerPosition: String?, _ table: String) -> String {
-        "SELECT \(owner) AS owner, \(target) AS target, \(position ?? "NULL") AS position, \(ownerPosition ?? "NULL") AS back FROM \(table)"
+        transition.old.entityIfStored(relationship.entity).flatMap { transition.old.pairs(of: relationship.name, in: $0, named: now) }
     }
 
     mutating func fillJoins() {
@@ -73,6 +57,30 @@ extension MigrationScript {
             FROM \(table) WHERE \(owner) IS NOT NULL) place WHERE Z_PK = place.key
             """
         )
+    }
+}
+
+extension SQLSchema {
+    /// A query for the pairs of a relationship: owner, target, the target's position and the owner's position. Nil where the store does not keep it.
+    ///
+    /// - Parameter named: what a table is called in the query.
+    func pairs(of relationship: String, in entity: SQLEntity, named: (String) -> String) -> String? {
+        if let column = entity.columns[relationship] {
+            return Self.pairs("Z_PK", column.name, nil, column.orderColumn, named(entity.table)) + " WHERE \(column.name) IS NOT NULL"
+        }
+        switch entity.toMany[relationship] {
+        case .foreignKey(let table, let column, _, let order)?:
+            return Self.pairs(column, "Z_PK", order, nil, named(table)) + " WHERE \(column) IS NOT NULL"
+        case .joinTable(let name, let owner, let target, let order, let inverseOrder)?:
+            return Self.pairs(owner, target, order, inverseOrder, named(name))
+        case .reflexive(let name, let column, let other, let order)?:
+            return Self.pairs(column, other, order, order, named(name)) + " UNION " + Self.pairs(other, column, order, order, named(name))
+        case nil: return nil
+        }
+    }
+
+    private static func pairs(_ owner: String, _ target: String, _ position: String?, _ ownerPosition: String?, _ table: String) -> String {
+        "SELECT \(owner) AS owner, \(target) AS target, \(position ?? "NULL") AS position, \(ownerPosition ?? "NULL") AS back FROM \(table)"
     }
 }
 

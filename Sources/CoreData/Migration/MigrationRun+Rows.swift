@@ -1,0 +1,99 @@
+import Foundation
+
+/// What is done without objects: entities of which all values stay what they are.
+extension MigrationRun {
+    /// Copies all objects of a mapping that only copies.
+    ///
+    /// - Returns: whether it was done.
+    func copyRows(_ mapping: PlannedMapping) throws -> Bool {
+        guard let rows, let entity = mapping.copiedEntity, let number = plan.mappings.firstIndex(where: { $0 === mapping }) else {
+            return false
+        }
+        let (old, new) = (
+            RowReference(key: 0, entity: Int32(entity.source.index), store: source.store.number),
+            RowReference(key: 0, entity: Int32(entity.destination.index), store: destination.store.number)
+        )
+        let count = mapping.associations.savedCount
+        let isDone = try naming(mapping) {
+            try rows.copy(entity, mapping: number) { mapping.associations.add(old.with($0), new.with($1)) }
+        }
+        if isDone { mapping.noteCopied(from: count) }
+        return isDone
+    }
+
+    /// Sets the relationships of objects that were copied, as far as no object is needed for that.
+    func relateRows(_ mapping: PlannedMapping) throws {
+        guard let rows, mapping.isCopied, !mapping.relationships.isEmpty else { return }
+        try noteAssociations(rows)
+        let done = try naming(mapping) {
+            try mapping.relationships.filter { assignment in
+                try copiedRelationship(assignment, mapping).map(rows.relate) ?? false
+            }
+        }
+        mapping.leaveOut(done.map(\.property))
+    }
+
+    /// Tells the database what became of what since it was told last.
+    private func noteAssociations(_ rows: RowCopy) throws {
+        for (number, mapping) in plan.mappings.enumerated() {
+            let count = mapping.associations.savedCount
+            if mapping.isCopied, mapping.notedCount == 0 {
+                try rows.noteCopied(by: number)
+                mapping.notedCount = mapping.copiedCount
+            }
+            for start in stride(from: mapping.notedCount, to: count, by: Self.notedAtOnce) {
+                try rows.note(mapping.associations.remainingPairs(start..<min(start + Self.notedAtOnce, count)), mapping: number)
+            }
+            mapping.notedCount = count
+        }
+    }
+
+    private static let notedAtOnce = 10_000
+
+    /// What was deleted after the database was told of it is nobody's.
+    func noteDeleted(_ deleted: Set<RowReference>) throws {
+        if plan.mappings.contains(where: { $0.notedCount > 0 }) { try rows?.forget(deleted) }
+    }
+
+    private func copiedRelationship(_ assignment: PropertyAssignment, _ mapping: PlannedMapping) -> CopiedRelationship? {
+        guard let relationship = assignment.property as? NSRelationshipDescription, let followed = assignment.followed,
+            relationship.keepsPairs(of: followed), followsOn(assignment), let old = mapping.source, let new = mapping.destination,
+            let number = plan.mappings.firstIndex(where: { $0 === mapping }),
+            mapping.associations.savedCount == mapping.copiedCount
+        else { return nil }
+        let targets = assignment.throughMapping.map { name in plan.mappings.firstIndex { $0.name == name } }
+        if case .some(nil) = targets { return nil }
+        return CopiedRelationship(
+            relationship: relationship,
+            followed: followed,
+            owners: (old, new),
+            mapping: number,
+            targets: targets ?? nil
+        )
+    }
+
+    private func naming<Result>(_ mapping: PlannedMapping, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch {
+            throw CocoaError.migration(
+                "Entity mapping \(mapping.name): \(error.localizedDescription)",
+                entity: mapping.destination?.name,
+                property: (error as? CocoaError)?.userInfo["property"] as? String,
+                mapping: mapping.name,
+                error
+            )
+        }
+    }
+}
+
+extension RowReference {
+    fileprivate func with(_ key: Int64) -> RowReference { RowReference(key: key, entity: entity, store: store) }
+}
+
+extension NSRelationshipDescription {
+    /// Whether everything that another relationship can lead to has room in this one, at both ends.
+    fileprivate func keepsPairs(of other: NSRelationshipDescription) -> Bool {
+        guard !isTransient, !other.isTransient, isToMany || !other.isToMany else { return false }
+        let hasOneOwner = other.inverse.map { !$0.isToMany } ?? other.isToMany
+        return !isToMany || hasOneOwner || inverse?.isToMany ?? false
+    }
+}
