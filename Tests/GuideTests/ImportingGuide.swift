@@ -34,6 +34,15 @@ struct ImportingGuide {
         NSManagedObjectContext.mergeChanges(fromRemoteContextSave: result?.changedObjectIDs ?? [:], into: [context])
     }
 
+    private static func ageAll(in context: NSManagedObjectContext) throws -> Int {
+        let request = NSBatchUpdateRequest(entityName: "Contact")
+        let notFree = NSPredicate { object, _ in (object as? Contact)?.email?.hasSuffix("@free.org") == false }
+        request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: [NSPredicate(format: "team == nil"), notFree])
+        request.propertiesToUpdate = ["age": 50]
+        request.resultType = .updatedObjectsCountResultType
+        return (try context.execute(request) as? NSBatchUpdateResult)?.result as? Int ?? 0
+    }
+
     @Test("inserts, upserts, updates and deletes")
     func requests() async throws {
         let container = try await TestingGuide.emptyContainer()
@@ -51,10 +60,12 @@ struct ImportingGuide {
             #expect(try Self.update(new, in: context) == 1)
             context.refreshAllObjects()
             #expect(contacts[0].team === new && contacts[0].age == 42)
+            try Self.insert([("Cy", "c@free.org")], into: context)
+            #expect(try Self.ageAll(in: context) == 1)
             _ = Contact(context: context)
             try context.save()
             try Self.delete(before: Date(timeIntervalSinceNow: 60), in: context)
-            #expect(try context.count(for: NSFetchRequest<Contact>(entityName: "Contact")) == 2)
+            #expect(try context.count(for: NSFetchRequest<Contact>(entityName: "Contact")) == 3)
         }
     }
 

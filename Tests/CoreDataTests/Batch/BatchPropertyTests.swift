@@ -34,6 +34,11 @@ private struct TwoWays {
             return tag
         }
         try context.save()
+        for room in names(4) {
+            let desk = Desk(context: context)
+            desk.room = room
+            try context.save()
+        }
         for author in authors.dropFirst() { author.boss = authors.randomElement(using: &random) }
         for name in names(10) {
             let book = Book(context: context)
@@ -50,7 +55,7 @@ private struct TwoWays {
 
     mutating func step() throws -> String {
         number += 1
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<12, using: &random) {
         case 0: return try insertBooks()
         case 1: return try insertChapters()
         case 2: return try updatePages()
@@ -58,6 +63,12 @@ private struct TwoWays {
         case 4: return try moveChapters()
         case 5: return try moveBosses()
         case 6: return try delete("Book", NSPredicate(format: "pages IN %@", (0..<7).map { _ in Int.random(in: 0..<40, using: &random) }))
+        case 7: return try moveDesk()
+        case 8: return try clearDesks()
+        case 9: return try insertPersons()
+        case 10:
+            let number = Int32.random(in: 1..<9, using: &random)
+            return try delete("Book", NSPredicate { object, _ in ((object as? Book)?.pages ?? 0) % number == 3 })
         default:
             let entity = ["Person", "Tag", "Chapter", "Author"].randomElement(using: &random) ?? "Tag"
             return try delete(entity, NSPredicate(format: "SELF == %@", try id(entity) ?? NSNull()))
@@ -154,6 +165,38 @@ private struct TwoWays {
         return "move bosses"
     }
 
+    /// One person gets another desk, which somebody may have, or none.
+    private mutating func moveDesk() throws -> String {
+        guard let person = try id("Person") else { return "nothing" }
+        let desk = Bool.random(using: &random) ? try id("Desk") : nil
+        try batch.newContext().batchUpdate("Person", ["desk": desk ?? NSNull(), "age": number], where: "SELF == %@", person)
+        let context = objects.newContext()
+        let object = try #require(try other(person, in: context) as? Person)
+        (object.desk, object.age) = (try desk.map { try other($0, in: context) } as? Desk, Int16(number))
+        try context.save()
+        return "move a desk"
+    }
+
+    private mutating func clearDesks() throws -> String {
+        try move("Desk", "owner", to: nil, "room", "cleared \(number)")
+        return "clear desks"
+    }
+
+    private mutating func insertPersons() throws -> String {
+        let rows = try (0..<3).map { _ in
+            try id("Desk").map { ["age": number, "desk": $0] as [String: Any] } ?? ["age": number]
+        }
+        try batch.newContext().batchInsert("Person", rows)
+        let context = objects.newContext()
+        for row in rows {
+            let person = Person(context: context)
+            person.age = Int16(number)
+            person.desk = try (row["desk"] as? NSManagedObjectID).map { try other($0, in: context) } as? Desk
+        }
+        try context.save()
+        return "insert persons"
+    }
+
     private mutating func delete(_ entity: String, _ predicate: NSPredicate) throws -> String {
         let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: entity)
         fetch.predicate = predicate
@@ -170,7 +213,7 @@ private struct TwoWays {
     /// What is in the files, row by row. Places in ordered relationships count by their order.
     func contents(_ library: Library) throws -> [String] {
         try [
-            "SELECT Z_PK, Z_ENT, Z_OPT, ZNAME, ZAGE, ZBOSS FROM ZPERSON ORDER BY Z_PK",
+            "SELECT Z_PK, Z_ENT, Z_OPT, ZNAME, ZAGE, ZBOSS, ZDESK FROM ZPERSON ORDER BY Z_PK", "SELECT * FROM ZDESK ORDER BY Z_PK",
             "SELECT Z_PK, Z_ENT, Z_OPT, ZTITLE, ZPAGES, ZCOPIES, ZAUTHOR FROM ZBOOK ORDER BY Z_PK",
             "SELECT Z_PK, Z_ENT, Z_OPT, ZHEADING, ZBOOK FROM ZCHAPTER ORDER BY Z_PK",
             "SELECT Z_PK FROM ZCHAPTER ORDER BY ZBOOK, Z_FOK_BOOK", "SELECT COUNT(*) FROM ZCHAPTER WHERE Z_FOK_BOOK IS NULL",

@@ -20,7 +20,7 @@ extension BatchRequesting {
             guard var request = try request(in: context, coordinator) else { return BatchOutcome() }
             if collectsIDs { request.wantsKeys = true }
             request.origin = ChangeOrigin(author: context.transactionAuthor, contextName: context.name)
-            return BatchOutcome(try coordinator.execute(request), request, coordinator)
+            return BatchOutcome(try coordinator.executeDeciding(&request), request, coordinator)
         }
     }
 
@@ -29,6 +29,20 @@ extension BatchRequesting {
         let request = NSFetchRequest<NSManagedObject>(entityName: name)
         if let given { request.entity = given }
         return try context.entity(of: request, NSManagedObject.self)
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Carries a request out, and decides in memory about rows of which a store cannot tell whether they are meant.
+    fileprivate func executeDeciding(_ request: inout BatchRequest) throws -> [(store: any RowStore, changes: BatchChanges)] {
+        var judge = request.query.map { BatchJudge(self, $0, request.name) }
+        while true {
+            do {
+                return try execute(request)
+            } catch let rows as UndecidedRows {
+                request.decisions[rows.store] = try judge?.decision(rows)
+            }
+        }
     }
 }
 

@@ -3,8 +3,12 @@ import Foundation
 /// Deletes all objects that a fetch finds, in the stores, without reading one.
 ///
 /// Delete rules are followed there, as deleting objects does: *nullify* takes the deleted out of the relationships of others, whose versions rise;
-/// *cascade* deletes what they lead to, to any depth; *deny* is an error where there is one that denies. Pairs of many-to-many relationships go. No
-/// hook of an object is called and nothing is validated.
+/// *cascade* deletes what they lead to, to any depth; *deny* is an error where there is one that denies, and so is taking away what an object has to
+/// have. Pairs of many-to-many relationships go. No hook of a deleted object is called, and nothing else is validated.
+///
+/// Without reading one but where SQL cannot say which: a block, or a comparator in the order of a limit, is evaluated with objects of a context that
+/// sees the stores alone, before the transaction, which begins anew should others change one of them meanwhile; `CocoaError` 133020 where they do
+/// whenever it tries.
 ///
 /// Contexts learn nothing of it, and what they have of the objects is out of date until
 /// `mergeChanges(fromRemoteContextSave:into:)` is told the result's `changedObjectIDs`. Unsaved changes of contexts do not count.

@@ -3,7 +3,8 @@ import Foundation
 /// Sets properties of all objects that satisfy a predicate, in the stores, without reading one.
 ///
 /// Versions rise as with a save of the objects. No hook is called, and of validation only this is done: a value has to be one that its attribute can
-/// hold, and a mandatory property gets no nil. Contexts learn nothing of it, and what they have of the objects is out of date until
+/// hold, and a mandatory property gets no nil. A one-to-one relationship is written at both ends. What SQL cannot say of which objects is evaluated as
+/// for `NSBatchDeleteRequest`. Contexts learn nothing of it, and what they have of the objects is out of date until
 /// `mergeChanges(fromRemoteContextSave:into:)` is told the result's `changedObjectIDs`. Unsaved changes of contexts do not count.
 ///
 /// Only stores of SQLite, in a file or in memory, can.
@@ -18,7 +19,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
         if let given { return given }
         misuse("An NSBatchUpdateRequest knows the entity only by its name, \(entityName): make it with init(entity:).")
     }
-    /// Which objects; nil for all of the entity. Key paths may lead anywhere that SQL can follow.
+    /// Which objects; nil for all of the entity.
     open var predicate: NSPredicate?
     /// Whether objects of subentities are changed too.
     open var includesSubentities = true

@@ -57,12 +57,6 @@ struct BatchValue {
                 if relationship.isToMany {
                     throw error(.coreData, "is a to-many relationship: a batch request sets the other end, or objects do")
                 }
-                if let inverse = relationship.inverse, !inverse.isToMany {
-                    throw error(
-                        .coreData,
-                        "is one of two ends that are both to-one: only objects can set it, which keep the other end true"
-                    )
-                }
                 return relationship
             default: throw error(.coreData, "is no attribute and no relationship")
             }

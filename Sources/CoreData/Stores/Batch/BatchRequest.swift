@@ -13,6 +13,8 @@ package struct BatchRequest {
     package let change: Change
     /// Whether the keys of what is changed are wanted, and not their number alone.
     package var wantsKeys: Bool
+    /// What memory has decided, by the numbers of the stores.
+    package var decisions: [Int32: BatchDecision] = [:]
     /// By whom, for the history.
     var origin = ChangeOrigin()
 
@@ -20,6 +22,14 @@ package struct BatchRequest {
         switch change {
         case .delete(let query), .update(let query, _): query.entity
         case .insert(let rows): rows.entity
+        }
+    }
+
+    /// The rows that it is about; nil where it makes them.
+    package var query: FetchQuery? {
+        switch change {
+        case .delete(let query), .update(let query, _): query
+        case .insert: nil
         }
     }
 

@@ -151,10 +151,8 @@ extension BatchRowCollector {
     }
 
     private func isSaved(_ slot: Int) -> Bool {
-        EntityLayout.isNull(row.bytes, slot) || row.slot(slot).load(as: RowReference.self).key > 0 && !isOneToOne(slot)
+        EntityLayout.isNull(row.bytes, slot) || row.slot(slot).load(as: RowReference.self).key > 0
     }
-
-    private func isOneToOne(_ slot: Int) -> Bool { shape.toOnes[slot]?.inverse.map { !$0.isToMany } ?? false }
 
     private func problem() -> any Error {
         for key in keys {
@@ -166,7 +164,6 @@ extension BatchRowCollector {
                 return value.misfit(NSNumber(value: row.slot(key.slot).load(as: Int64.self)))
             case .double where isNaN(key.slot), .float where isNaN(key.slot), .decimal where isNaN(key.slot), .date where isNaN(key.slot):
                 return value.error(.managedObjectValidation, "is not a number")
-            case .reference where !isNull && isOneToOne(key.slot): return refusal(of: key.name)
             case .reference where !isSaved(key.slot):
                 return value.error(.managedObjectReferentialIntegrity, "was set to an object that has never been saved: no store has it")
             default: break

@@ -7,6 +7,7 @@ struct BatchDeletion {
     private let store: SQLiteStore
     private let connection: Connection
     private let query: FetchQuery
+    private let decision: BatchDecision?
     private let collectsKeys: Bool
     private let reader: KeyReader
     /// What is to be deleted, by the index of the root entity, …
@@ -18,14 +19,21 @@ struct BatchDeletion {
     /// Who is told of rows before they go.
     private let history: HistoryWriter?
 
-    init(_ store: SQLiteStore, _ connection: Connection, _ query: FetchQuery, collectsKeys: Bool, _ history: HistoryWriter? = nil) {
-        self.history = history
+    init(
+        _ store: SQLiteStore,
+        _ connection: Connection,
+        _ query: FetchQuery,
+        _ decision: BatchDecision?,
+        collectsKeys: Bool,
+        _ history: HistoryWriter? = nil
+    ) {
+        (self.history, self.decision) = (history, decision)
         (self.store, self.connection, self.query, self.collectsKeys) = (store, connection, query, collectsKeys)
         reader = KeyReader(store: store, connection: connection)
     }
 
     mutating func run() throws -> BatchChanges {
-        let selection = try RowSelection(query, store, "NSBatchDeleteRequest")
+        let selection = try RowSelection(query, store, connection, decision)
         if !collectsKeys, isAboutRowsAlone { return try deleteRows(of: selection) }
         var wave = doom(try selection.rows(reader))
         while !wave.isEmpty { wave = try cascade(wave) }
@@ -122,10 +130,21 @@ struct BatchDeletion {
     private mutating func release(_ entity: SQLEntity) throws {
         for relationship in relationships(of: entity) {
             if relationship.deleteRule == .nullifyDeleteRule, let inverse = relationship.inverse {
-                for row in try survivors(of: relationship, entity) { touched.add(row, inverse.name, root: root(row.entity)) }
+                let survivors = try survivors(of: relationship, entity)
+                if !inverse.isToMany { try requireOptional(inverse, survivors) }
+                for row in survivors { touched.add(row, inverse.name, root: root(row.entity)) }
                 if !inverse.isToMany { try nullify(relationship, inverse, entity) }
             }
             try removePairs(of: relationship, entity)
+        }
+    }
+
+    /// - Throws: `CocoaError` 1570 for a row that has to have what is about to go.
+    private func requireOptional(_ inverse: NSRelationshipDescription, _ survivors: [KeyReader.Found]) throws {
+        for row in survivors {
+            let entity = store.model.entitiesInIndexOrder[row.entity]
+            guard entity.relationshipsByName[inverse.name]?.isOptional == false else { continue }
+            throw BatchValue(entity: entity, key: inverse.name).wouldBeMissing(row.key)
         }
     }
 

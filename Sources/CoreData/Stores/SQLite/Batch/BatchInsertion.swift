@@ -9,14 +9,19 @@ struct BatchInsertion {
     private let connection: Connection
     private let rows: BatchRows
     private let collectsKeys: Bool
+    /// By slot, for those that are one-to-one and that a row writes.
+    private var pairings: [Int: BatchPairing] = [:]
     private let statements: SaveStatements
     private let binder: TapeBinder
     private var changes = BatchChanges()
     private var touched = TouchedRows()
 
     init(_ store: SQLiteStore, _ connection: Connection, _ rows: BatchRows, collectsKeys: Bool) {
-        (self.store, self.connection, self.rows, self.collectsKeys) = (store, connection, rows, collectsKeys)
+        (self.store, self.connection, self.rows) = (store, connection, rows)
         statements = store.saveStatements(rows.entity)
+        pairings = Self.pairings(rows, store, connection)
+        // Who is paired has to be known by key.
+        self.collectsKeys = collectsKeys || !pairings.isEmpty
         binder = TapeBinder(statements.steps, store: store)
     }
 
@@ -33,6 +38,8 @@ struct BatchInsertion {
         } catch let refused as RefusedValue {
             throw refused.error(rows.entity, url: store.url)
         }
+        for slot in pairings.keys.sorted() { try pairings[slot]?.write(&touched) }
+        excludeWritten()
         try touched.advance(store, connection)
         changes.updated += touched.rows
         return changes
@@ -74,6 +81,7 @@ struct BatchInsertion {
         try connection.withCached(statements.insertOne) { statement in
             for index in next..<records.count { try insert(index..<index + 1, first, statement) }
         }
+        if !pairings.isEmpty { for index in records.indices { pair(index, (first + Int64(index), rows.entity.index), nil) } }
         let memberships = memberships
         if !memberships.isEmpty { for index in records.indices { touchOwners(ofNew: index, memberships) } }
         changes.count = records.count
@@ -105,7 +113,7 @@ struct BatchInsertion {
                     let key = first + Int64(index)
                     for transfer in transfers { try touchOwners(by: transfer, index, key) }
                     try bind(index, key, to: statement)
-                    if try run(statement, key, mask, &written) { touchOwners(ofNew: index, others) }
+                    if try run(statement, index, key, mask, &written) { touchOwners(ofNew: index, others) }
                     index += 1
                 } while index < records.count && upserts.mask(index) == mask
             }
@@ -114,14 +122,26 @@ struct BatchInsertion {
     }
 
     /// Says whether the row was written, and notes where.
-    private mutating func run(_ statement: Statement, _ key: Int64, _ mask: SlotMask, _ written: inout WrittenRows) throws -> Bool {
+    private mutating func run(
+        _ statement: Statement,
+        _ index: Int,
+        _ key: Int64,
+        _ mask: SlotMask,
+        _ written: inout WrittenRows
+    ) throws -> Bool {
         guard collectsKeys else {
             try statement.run()
             changes.count += connection.changes
             return connection.changes > 0
         }
         let isWritten = try statement.step()
-        if isWritten { written.add(statement.int(0), entity: Int(statement.int(1)), mask, isNew: statement.int(0) == key) }
+        if isWritten {
+            let isNew = statement.int(0) == key
+            written.add(statement.int(0), entity: Int(statement.int(1)), mask, isNew: isNew)
+            if let entity = store.schema.entity(numbered: Int(statement.int(1)))?.description {
+                pair(index, (statement.int(0), entity.index), isNew ? nil : mask)
+            }
+        }
         statement.reset()
         return isWritten
     }
@@ -139,6 +159,44 @@ struct BatchInsertion {
         changes.updated = updated.map { write, keys in
             let entity = store.schema.entity(numbered: write.entity)?.description ?? rows.entity
             return BatchChanges.Rows(entity: entity.index, keys: keys, properties: upserts.names(write.slots))
+        }
+    }
+}
+
+/// Both ends of a one-to-one relationship have a column.
+extension BatchInsertion {
+    private static func pairings(_ rows: BatchRows, _ store: SQLiteStore, _ connection: Connection) -> [Int: BatchPairing] {
+        var pairings: [Int: BatchPairing] = [:]
+        for case let (slot, relationship?) in rows.entity.shape.toOnes.enumerated() {
+            guard let pairing = BatchPairing(relationship, store, connection) else { continue }
+            let isWritten = rows.conflict == .overwritesAll || rows.given.contains { $0.contains(slot) }
+            if isWritten || rows.tape.records.contains(where: { !EntityLayout.isNull($0, slot) }) { pairings[slot] = pairing }
+        }
+        return pairings
+    }
+
+    /// - Parameter mask: what was written of a row that was there already.
+    private mutating func pair(_ index: Int, _ row: KeyReader.Found, _ mask: SlotMask?) {
+        for slot in pairings.keys {
+            let isNull = EntityLayout.isNull(records[index], slot)
+            guard mask?.contains(slot) ?? !isNull, isThere(slot, row.entity) else { continue }
+            let target = (records[index] + Int(statements.shape.layout.ownOffsets[slot])).load(as: RowReference.self)
+            pairings[slot]?.add(row, isNull ? nil : target)
+        }
+    }
+
+    /// Whether a row that is there, which may be of another entity of the tree, has the relationship.
+    private func isThere(_ slot: Int, _ entity: Int) -> Bool {
+        let name = statements.shape.layout.slots[slot].name
+        let columns = store.schema.entity(for: store.model.entitiesInIndexOrder[entity]).columns
+        return columns[name] == store.schema.entity(for: rows.entity).columns[name]
+    }
+
+    /// The versions of rows that were written are as they should be.
+    private mutating func excludeWritten() {
+        if pairings.isEmpty { return }
+        for rows in changes.inserted + changes.updated {
+            touched.exclude(rows.keys.map { ($0, rows.entity) }, root: self.rows.entity.rootEntity.index)
         }
     }
 }

@@ -9,6 +9,7 @@ struct BatchUpdating {
     private let connection: Connection
     private let query: FetchQuery
     private let assignments: [BatchAssignment]
+    private let decision: BatchDecision?
     private let collectsKeys: Bool
     private let entity: SQLEntity
     private var touched = TouchedRows()
@@ -16,14 +17,21 @@ struct BatchUpdating {
     /// As `SaveStatements.touch` says it of rows that were never read.
     static let advance = "Z_OPT = CASE WHEN Z_OPT < \(Int64.max) THEN (Z_OPT | 0) + 1 ELSE 1 END"
 
-    init(_ store: SQLiteStore, _ connection: Connection, _ query: FetchQuery, _ assignments: [BatchAssignment], collectsKeys: Bool) {
+    init(
+        _ store: SQLiteStore,
+        _ connection: Connection,
+        _ query: FetchQuery,
+        _ assignments: [BatchAssignment],
+        _ decision: BatchDecision?,
+        collectsKeys: Bool
+    ) {
         (self.store, self.connection, self.query, self.assignments) = (store, connection, query, assignments)
-        self.collectsKeys = collectsKeys
+        (self.decision, self.collectsKeys) = (decision, collectsKeys)
         entity = store.schema.entity(for: query.entity)
     }
 
     mutating func run() throws -> BatchChanges {
-        let selection = try RowSelection(query, store, "NSBatchUpdateRequest")
+        let selection = try RowSelection(query, store, connection, decision)
         var values = ExpressionSQL(entity, store)
         var terms: [SQLText] = []
         for assignment in assignments { terms += try self.terms(assignment, &values) }
@@ -37,12 +45,31 @@ struct BatchUpdating {
         }
         let rows = try selection.rows(KeyReader(store: store, connection: connection))
         let keys = SQLiteValue.keys(rows.map(\.key))
+        let pairings = try pairings(of: relationships, rows)
         for assignment in relationships { try relate(assignment, keys) }
         let clause = SQLText(sql: " WHERE t0.Z_PK IN (SELECT value FROM json_each(?))", parameters: [keys])
         if !rows.isEmpty { _ = try write(terms, values, clause) }
+        for pairing in pairings { try pairing.write(&touched) }
         touched.exclude(rows, root: query.entity.rootEntity.index)
         try touched.advance(store, connection)
         return changes(rows)
+    }
+
+    /// What becomes of the other ends of one-to-one relationships.
+    private func pairings(of assignments: [BatchAssignment], _ rows: [KeyReader.Found]) throws -> [BatchPairing] {
+        try assignments.compactMap { assignment in
+            guard let relationship = assignment.property as? NSRelationshipDescription, case .constant(let value) = assignment.value,
+                var pairing = BatchPairing(relationship, store, connection)
+            else { return nil }
+            if rows.count > 1, let target = value.target {
+                throw BatchValue(entity: query.entity, key: assignment.name).error(
+                    .managedObjectValidation,
+                    "is one of two ends that are both to-one, and \(rows.count) objects would get p\(target.key), which only one can have"
+                )
+            }
+            for row in rows { pairing.add(row, value.target) }
+            return pairing
+        }
     }
 
     private func changes(_ rows: [KeyReader.Found]) -> BatchChanges {
@@ -98,10 +125,10 @@ struct BatchUpdating {
 
     /// Who loses a member counts as changed, and who gets one; a member goes to the end of its new owner's.
     private mutating func relate(_ assignment: BatchAssignment, _ keys: SQLiteValue) throws {
-        guard let relationship = assignment.property as? NSRelationshipDescription, let inverse = relationship.inverse,
+        guard let relationship = assignment.property as? NSRelationshipDescription, let inverse = relationship.inverse, inverse.isToMany,
             let column = entity.columns[assignment.name], case .constant(let value) = assignment.value
         else { return }
-        let target: RowReference? = if case .reference(let target) = value { target } else { nil }
+        let target = value.target
         let key = target.map { SQLiteValue.integer($0.key) } ?? .null
         let moving = "o.Z_PK IN (SELECT value FROM json_each(?1)) AND o.\(column.name) IS NOT ?2"
         let table = store.schema.entity(for: relationship.destination).table
@@ -121,6 +148,9 @@ struct BatchUpdating {
 }
 
 extension SlotValue {
+    /// What a relationship leads to.
+    fileprivate var target: RowReference? { if case .reference(let target) = self { target } else { nil } }
+
     /// As a column has it.
     fileprivate func stored(isMarked: Bool) -> SQLiteValue {
         switch self {

@@ -4,32 +4,44 @@ import SQLiteDriver
 /// The rows that a batch request is about: a condition of the statement that changes them, or a query for their keys.
 struct RowSelection {
     let entity: SQLEntity
-    private let joins: String
-    private let condition: SQLText
-    private let window: SQLText
+    private var joins: String
+    private var condition: SQLText
+    private var window: SQLText
 
-    /// - Throws: `CocoaError` 134060 for a predicate or an order that only memory can follow, naming the entity.
-    init(_ query: FetchQuery, _ store: SQLiteStore, _ name: String) throws {
+    /// - Parameter decision: what memory has found out, where SQL cannot tell.
+    /// - Throws: `UndecidedRows` where that has to be found out, or is not true any more.
+    init(_ query: FetchQuery, _ store: SQLiteStore, _ connection: Connection, _ decision: BatchDecision?) throws {
         let frame = store.plans.frame(entity: query.entity, includesSubentities: query.includesSubentities, result: .references)
         entity = frame.entity
         var sql = PredicateSQL(entity: frame.entity, cache: store.plans, home: store.home)
         sql.text.sql = frame.entityFilter
         let beyond = try query.predicate.map { try sql.writeConjuncts(of: $0) } ?? []
         let isWindowed = query.limit > 0 || query.offset > 0
+        if isWindowed, store.type == NSSQLiteStoreType { try query.requireStoredOrder() }
         let order = isWindowed ? try sql.order(by: query.sortDescriptors) : ""
-        guard beyond.isEmpty, let order else {
-            throw CocoaError.coreData(
-                .coreData,
-                """
-                The \(beyond.isEmpty ? "order" : "predicate") of an \(name) of \(query.entity.name ?? "?") has a part that only memory can evaluate, \
-                and a batch request reads no objects: fetch the IDs, and name those.
-                """
+        (joins, condition) = (sql.scopes[0].joinClauses, sql.text)
+        window = SQLText(sql: order ?? "")
+        if beyond.isEmpty, order != nil {
+            if isWindowed { window.append(FetchPlan.limit(query)) }
+        } else {
+            try decide(by: decision, DecisionCheck(store: store, connection: connection), sortsInMemory: order == nil)
+        }
+    }
+
+    /// The rows are those that memory has chosen, if it would choose them now.
+    private mutating func decide(by decision: BatchDecision?, _ check: DecisionCheck, sortsInMemory: Bool) throws {
+        let candidates = try check.candidates(select("t0.Z_PK, t0.Z_ENT, t0.Z_OPT"))
+        guard let decision, try check.holds(decision, for: candidates) else {
+            throw UndecidedRows(
+                store: check.store.number,
+                candidates: candidates,
+                sortsInMemory: sortsInMemory,
+                isOvertaken: decision != nil
             )
         }
-        joins = sql.scopes[0].joinClauses
-        condition = sql.text
-        let limit = FetchPlan.limit(query)
-        window = isWindowed ? SQLText(sql: order + limit.sql, parameters: limit.parameters) : SQLText()
+        (joins, window) = ("", SQLText())
+        let keys = SQLiteValue.keys(decision.chosen.map(\.key))
+        condition = SQLText(sql: " WHERE t0.Z_PK IN (SELECT value FROM json_each(?))", parameters: [keys])
     }
 
     /// What follows the table, whose alias is t0, in an UPDATE or DELETE.

@@ -4,7 +4,7 @@ import SQLiteDriver
 extension SQLiteStore {
     /// Carries a batch request out, in one transaction. `next` runs before the commit: where it throws, nothing is written here either.
     ///
-    /// - Throws: a `CocoaError`; the file is as it was then.
+    /// - Throws: a `CocoaError`; `UndecidedRows` where memory has to tell which rows are meant. The file is as it was then.
     func execute(_ request: BatchRequest, _ next: () throws -> Void) throws -> BatchReceipt {
         do {
             return try pool.write { connection in
@@ -32,13 +32,13 @@ extension SQLiteStore {
     }
 
     private func write(_ request: BatchRequest, _ connection: Connection, _ history: HistoryWriter?) throws -> BatchChanges {
-        let collectsKeys = request.wantsKeys || history != nil
+        let (collectsKeys, decision) = (request.wantsKeys || history != nil, request.decisions[number])
         switch request.change {
         case .delete(let query):
-            var deletion = BatchDeletion(self, connection, query, collectsKeys: collectsKeys, history)
+            var deletion = BatchDeletion(self, connection, query, decision, collectsKeys: collectsKeys, history)
             return try deletion.run()
         case .update(let query, let assignments):
-            var updating = BatchUpdating(self, connection, query, assignments, collectsKeys: collectsKeys)
+            var updating = BatchUpdating(self, connection, query, assignments, decision, collectsKeys: collectsKeys)
             return try updating.run()
         case .insert(let rows):
             var insertion = BatchInsertion(self, connection, rows, collectsKeys: collectsKeys)

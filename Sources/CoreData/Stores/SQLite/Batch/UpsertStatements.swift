@@ -26,14 +26,6 @@ struct UpsertStatements {
         return nil
     }
 
-    private var oneToOneSlots: SlotMask {
-        var slots = SlotMask()
-        for case let (slot, relationship?) in statements.shape.toOnes.enumerated() where relationship.inverse?.isToMany == false {
-            slots.insert(slot)
-        }
-        return slots
-    }
-
     private static func owners(_ description: NSEntityDescription, _ entity: SQLEntity, _ schema: SQLSchema) -> [String: String] {
         let tree = schema.subtree(of: description.rootEntity)
         var owners: [String: String] = [:]
@@ -48,8 +40,7 @@ struct UpsertStatements {
     func mask(_ index: Int) -> SlotMask {
         switch rows.conflict {
         case .overwritesGiven: rows.given[index]
-        // One end of two that are to-one stays: the other end has a column, too.
-        case .overwritesAll: statements.shape.propertySlots.subtracting(oneToOneSlots)
+        case .overwritesAll: statements.shape.propertySlots
         case .fails, .keepsStored: SlotMask()
         }
     }
