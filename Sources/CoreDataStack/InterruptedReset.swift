@@ -29,12 +29,8 @@ struct InterruptedReset: Sendable {
         guard let file = try LockedFile.abandoned(at: note) else { return }
         defer { file.end() }
         let identifier = try String(contentsOf: note, encoding: .utf8)
-        if identifier.isEmpty {
-            // Ended before it could say which: nothing was emptied yet.
-            try coordinator.destroyPersistentStore(at: store, ofType: NSSQLiteStoreType)
-        } else {
-            try coordinator.emptyPersistentStore(identifiedBy: identifier, at: store, ofType: NSSQLiteStoreType)
-        }
+        // Who ended before he could say which has emptied nothing yet, and what others have saved since is not his to take.
+        if !identifier.isEmpty { try coordinator.emptyPersistentStore(identifiedBy: identifier, at: store, ofType: NSSQLiteStoreType) }
         try FileManager.default.removeItem(at: note)
     }
 }

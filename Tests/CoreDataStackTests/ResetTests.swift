@@ -142,14 +142,12 @@ struct ResetTests {
         #expect(try bench.stored().count == 2)
     }
 
-    @Test("that was interrupted is finished when the stack is made again")
-    func interrupted() async throws {
-        let bench = try await Bench(.file)
-        await bench.main.perform { [main = bench.main] in _ = main.insertNote("old") }
-        try await bench.main.saveToStore()
-        try Data().write(to: bench.url.appendingPathExtension("reset"))
-        let again = try await CoreDataStack.constructSQLiteStack(model: NoteModel.make(), at: bench.url)
-        #expect(try await again.mainQueueContext.fetchedTexts().isEmpty)
+    // * A process is killed when it has made its note, and has not written yet which store is to be emptied. Others go on saving.
+    @Test("that was interrupted before it began takes nothing")
+    func interruptedBeforeBeginning() async throws {
+        let bench = try await noted("")
+        let again = try await Bench(opening: bench)
+        #expect(try await again.main.fetchedTexts() == ["there": 0])
         #expect(!FileManager.default.fileExists(atPath: bench.url.appendingPathExtension("reset").path))
     }
 
