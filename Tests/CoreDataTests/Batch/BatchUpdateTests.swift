@@ -150,4 +150,30 @@ struct BatchUpdateTests {
         expectError(.managedObjectConstraintMerge, "Owner") { try store.context.batchUpdate("Owner", ["name": "Cleo", "score": 9]) }
         #expect(try store.owners() == "1|Ada|stored|1\n2|Bob|stored|1")
     }
+    @Test("may give a row the unique value of one that gets another", arguments: StoreKind.allCases)
+    func uniqueOnTheWay(_ kind: StoreKind) throws {
+        let library = try Library(kind) { $0.entitiesByName["Book"]?.uniquenessConstraints = [["pages"]] }
+        let context = library.context
+        try library.save(["A": 1, "B": 2, "C": 3, "D": 10])
+        let result = try context.batchUpdate("Book", ["pages": NSExpression(format: "pages + 1"), "copies": 5], where: "pages < 4")
+        #expect(result.count == 3)
+        #expect(try library.books() == "A|2|2\nB|3|2\nC|4|2\nD|10|1")
+        #expect(try library.sql("SELECT ZCOPIES FROM ZBOOK WHERE ZCOPIES = 5") == "5\n5\n5")
+        try context.batchUpdate("Book", ["pages": NSExpression(format: "6 - pages")], where: "pages < 5", type: .updatedObjectIDsResultType)
+        #expect(try library.books() == "A|4|3\nB|3|3\nC|2|3\nD|10|1")
+        // * Two of them would have one value at the end, or one that another has.
+        for format in ["pages - pages", "pages + 8"] {
+            expectError(.managedObjectConstraintMerge, "Book") {
+                try context.batchUpdate("Book", ["pages": NSExpression(format: format)], where: "pages < 5")
+            }
+        }
+        expectError(.managedObjectValidation, "Book.pages") {
+            try context.batchUpdate(
+                "Book",
+                ["pages": NSExpression(format: "1 + (pages - 1) * 900000000")],
+                where: "pages < 5 OR pages == 10"
+            )
+        }
+        #expect(try library.books() == "A|4|3\nB|3|3\nC|2|3\nD|10|1")
+    }
 }

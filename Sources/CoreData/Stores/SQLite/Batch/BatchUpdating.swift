@@ -35,7 +35,7 @@ struct BatchUpdating {
         var values = ExpressionSQL(entity, store)
         var terms: [SQLText] = []
         for assignment in assignments { terms += try self.terms(assignment, &values) }
-        terms += values.assignments + [SQLText(sql: Self.advance)]
+        terms.append(SQLText(sql: Self.advance))
         let relationships = assignments.filter { ($0.property as? NSRelationshipDescription)?.inverse != nil }
         if !collectsKeys, relationships.isEmpty {
             let count = try write(terms, values, selection.clause)
@@ -83,11 +83,12 @@ struct BatchUpdating {
     }
 
     private func write(_ terms: [SQLText], _ values: ExpressionSQL, _ clause: SQLText) throws -> Int {
-        var text = SQLText(sql: "UPDATE \(entity.table) AS t0 SET ")
-        text.append(terms[...], separator: ", ")
-        text.append(values.rest(clause))
         do {
-            try connection.run(text.sql, text.parameters)
+            do {
+                return try writeAtOnce(terms, values, clause)
+            } catch let error as SQLiteError where error.isBrokenUniqueIndex && !values.isEmpty {
+                return try writeApart(terms, values, clause)
+            }
         } catch let error as SQLiteError where error.message == ExpressionSQL.misfitMessage {
             guard let name = try values.misfit(clause, connection) else { throw error }
             throw BatchValue(entity: query.entity, key: name).error(
@@ -95,7 +96,34 @@ struct BatchUpdating {
                 "has no room for what its expression gives of a row: nothing was written"
             )
         }
+    }
+
+    private func writeAtOnce(_ terms: [SQLText], _ values: ExpressionSQL, _ clause: SQLText) throws -> Int {
+        var text = SQLText(sql: "UPDATE \(entity.table) AS t0 SET ")
+        text.append((terms + values.assignments)[...], separator: ", ")
+        text.append(values.rest(clause))
+        try connection.run(text.sql, text.parameters)
         return connection.changes
+    }
+
+    /// As `writeAtOnce`, where a row may get the unique value of one that gets another: nobody has one in between.
+    ///
+    /// NB: SQLite looks at a unique index row by row, and takes NULLs for distinct.
+    private func writeApart(_ terms: [SQLText], _ values: ExpressionSQL, _ clause: SQLText) throws -> Int {
+        let (apart, columns) = ("temp.cd_batch_values", values.columns)
+        let names = columns.indices.map { "v\($0)" }
+        try connection.execute("CREATE TEMP TABLE cd_batch_values (k INTEGER PRIMARY KEY, \(names.joined(separator: ", ")))")
+        let query = values.values(clause)
+        try connection.run("INSERT INTO \(apart) \(query.sql)", query.parameters)
+        let cleared = columns.map { "\($0) = NULL" }.joined(separator: ", ")
+        try connection.run("UPDATE \(entity.table) SET \(cleared) WHERE Z_PK IN (SELECT k FROM \(apart))")
+        var text = SQLText(sql: "UPDATE \(entity.table) AS t0 SET ")
+        text.append((terms + zip(columns, names).map { SQLText(sql: "\($0) = s.\($1)") })[...], separator: ", ")
+        text.append(" FROM \(apart) AS s WHERE t0.Z_PK = s.k")
+        try connection.run(text.sql, text.parameters)
+        let count = connection.changes
+        try connection.execute("DROP TABLE \(apart)")
+        return count
     }
 
     /// What is to stand behind SET for a property that gets a constant.

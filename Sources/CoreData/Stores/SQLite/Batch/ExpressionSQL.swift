@@ -73,6 +73,22 @@ struct ExpressionSQL {
         return text
     }
 
+    var isEmpty: Bool { terms.isEmpty }
+    /// The columns that get a value.
+    var columns: [String] { terms.map(\.column) }
+
+    /// A query of the keys of rows, and of what their columns get.
+    func values(_ clause: SQLText) -> SQLText {
+        var text = SQLText(sql: "SELECT t0.Z_PK")
+        for term in terms {
+            text.append(", ")
+            text.append(term.conversion.converted(term.value, orElse: Self.misfit))
+        }
+        text.append(" FROM \(entity.table) t0\(joins)")
+        text.append(clause)
+        return text
+    }
+
     /// The name of an attribute that cannot hold what its expression gives of one of the rows; nil where there is none.
     func misfit(_ clause: SQLText, _ connection: Connection) throws -> String? {
         for term in terms {
