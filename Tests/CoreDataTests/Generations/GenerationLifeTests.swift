@@ -302,13 +302,14 @@ struct GenerationLifeTests {
         #expect(try context.fetch(request).map { $0.value(forKey: "count") as? Int } == [2])
     }
 
-    @Test("pinning a child traps")
-    func child() async {
-        await #expect(processExitsWith: .failure) {
-            let library = try Library(.memory)
-            let child = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
-            child.parent = library.context
-            try child.setQueryGenerationFrom(.current)
-        }
+    @Test("a child is not pinned: it throws, and reads what its parent reads")
+    func child() throws {
+        let library = try Library()
+        let child = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        child.parent = library.context
+        expectError(.coreData, "child", "topmost") { try child.setQueryGenerationFrom(.current) }
+        expectError(.coreData, "child", "topmost") { try child.setQueryGenerationFrom(nil) }
+        try library.separateContext().batchInsert("Book", [["title": "A"]])
+        #expect(try child.count(for: NSFetchRequest<Book>(entityName: "Book")) == 1)
     }
 }

@@ -34,14 +34,17 @@ extension NSManagedObjectContext {
     ///
     /// > Concurrency: on the context's queue, or before it is first used.
     ///
-    /// - Throws: `CocoaError` 134070 for a token of another coordinator, or one that was archived and whose generation has ended. The context is as it
-    ///   was then.
-    /// - Precondition: the context has a coordinator of its own. A child follows its parent.
+    /// - Throws: `CocoaError` 134070 for a token of another coordinator, or one that was archived and whose generation has ended; 134060 in a child,
+    ///   which reads what its parent reads. The context is as it was then.
+    /// - Precondition: the context has a coordinator, or a parent.
     public func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
         checkSetUp()
         guard let parentLink else { misuse("The context has no persistentStoreCoordinator. Set it before setQueryGenerationFrom.") }
         guard let coordinator = parentLink.coordinator else {
-            misuse("A child context reads what its parent reads: call setQueryGenerationFrom on the topmost context.")
+            throw CocoaError.coreData(
+                .coreData,
+                "A child context reads what its parent reads: call setQueryGenerationFrom on the topmost context."
+            )
         }
         parentLink.pin(to: try generation.map { try Self.generation($0, coordinator) })
         forgetUnusedRows()
