@@ -10,7 +10,7 @@ open class NSComparisonPredicate: NSPredicate {
     public let predicateOperatorType: Operator
     public let options: Options
     /// What the right side compiles to when it is a pattern; kept so that a filter over many objects compiles it once.
-    let patterns = PatternCache()
+    let patterns: PatternCache
 
     public init(
         leftExpression: NSExpression,
@@ -24,6 +24,7 @@ open class NSComparisonPredicate: NSPredicate {
         comparisonPredicateModifier = modifier
         predicateOperatorType = type
         self.options = options
+        patterns = type.mayHavePattern ? PatternCache() : .unused
         // NB: as a constant it would be equal to NSPredicate(value: true), which looks at the base class's storage only.
         super.init(block: { _, _ in false })
     }
@@ -105,6 +106,16 @@ extension NSComparisonPredicate {
         public var folding: TextFolding {
             if contains(.normalized) { return .literal }
             return TextFolding(isCaseInsensitive: contains(.caseInsensitive), isDiacriticInsensitive: contains(.diacriticInsensitive))
+        }
+    }
+}
+
+extension NSComparisonPredicate.Operator {
+    /// Whether the right side may be a text that is compiled.
+    fileprivate var mayHavePattern: Bool {
+        switch self {
+        case .matches, .like, .beginsWith, .endsWith, .in, .contains: true
+        default: false
         }
     }
 }

@@ -9,6 +9,8 @@ package struct RecentlyUsed<Key: Hashable, Value> {
     private let countLimit: Int
     private let costLimit: Int
     private var entries: [Key: Entry] = [:]
+    /// The one that was used last, which is mostly asked for again: long keys are compared sooner than hashed.
+    private var latest: (key: Key, value: Value)?
     private var cost = 0
     private var clock: UInt64 = 0
 
@@ -21,16 +23,19 @@ package struct RecentlyUsed<Key: Hashable, Value> {
 
     /// The value of a key, which is now the one used latest.
     package mutating func value(for key: Key) -> Value? {
+        if let latest, latest.key == key { return latest.value }
         guard let index = entries.index(forKey: key) else { return nil }
         clock += 1
         entries.values[index].lastUse = clock
-        return entries.values[index].value
+        latest = (key, entries.values[index].value)
+        return latest?.value
     }
 
     /// Keeps a value; not one that would take a quarter of all there is.
     package mutating func insert(_ value: Value, for key: Key, cost: Int = 0) {
         guard cost <= costLimit / 4 else { return }
         clock += 1
+        latest = nil
         let former = entries.updateValue(Entry(value: value, cost: cost, lastUse: clock), forKey: key)
         self.cost += cost - (former?.cost ?? 0)
         if entries.count > countLimit || self.cost > costLimit { evict() }

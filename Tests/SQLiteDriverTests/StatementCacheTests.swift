@@ -71,6 +71,10 @@ struct StatementCacheTests {
         #expect(kept.value(for: 199) == "199" && kept.value(for: 100) == nil)
         kept.insert("large", for: 500, cost: 26)
         #expect(kept.value(for: 500) == nil && kept.value(for: 199) == "199")
+        kept.insert("anew", for: 199, cost: 25)
+        #expect(kept.value(for: 199) == "anew")
+        kept.removeAll()
+        #expect(kept.value(for: 199) == nil)
     }
 
     @Test("wait for others as long as a number can say, and trap for none", arguments: [Double.infinity, -.infinity, .nan, -1, 1e300, 0.5])

@@ -23,6 +23,7 @@ extension StoreReader {
         guard !all.isEmpty else {
             throw CocoaError.coreData(.persistentStoreOperation, "The coordinator has no stores: nothing can be fetched. Add one first.")
         }
+        if all.count == 1, query.stores == nil, all[0].holds(query.entity) { return all }
         if let stores = query.stores, !stores.isSubset(of: all.map(\.number)) {
             throw CocoaError.coreData(.persistentStoreOperation, "A fetch asks for a store that is not one of the coordinator's.")
         }

@@ -1,4 +1,5 @@
 import Foundation
+import Predicates
 
 /// A value as a unique index compares it.
 enum UniqueValue: Hashable {
@@ -55,20 +56,6 @@ enum UniqueValue: Hashable {
         case .uuid(let uuid): hasher.combine(uuid)
         case .text(let text): hasher.combine(text)
         case .data(let data): hasher.combine(data)
-        }
-    }
-}
-
-extension String {
-    /// Whether both have the same bytes, which equal strings need not have.
-    func hasSameBytes(as other: String) -> Bool {
-        var (left, right) = (self, other)
-        return left.withUTF8 { left in
-            right.withUTF8 { right in
-                guard left.count == right.count else { return false }
-                guard let first = left.baseAddress, let second = right.baseAddress else { return true }
-                return memcmp(first, second, left.count) == 0
-            }
         }
     }
 }

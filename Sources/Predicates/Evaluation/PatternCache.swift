@@ -3,11 +3,15 @@ import Foundation
 /// The compiled right side of a text comparison.
 ///
 /// NB: predicates are shared between threads although Foundation's class is not Sendable; hence the lock.
-final class PatternCache {
+// Sendable: the lock guards what was compiled, which does not change.
+final class PatternCache: @unchecked Sendable {
     private enum Compiled {
         case text(TextMatcher)
         case regularExpression(RegularExpressionMatcher)
     }
+
+    /// For comparisons that have no pattern.
+    static let unused = PatternCache()
 
     private let lock = NSLock()
     private var last: (pattern: String, compiled: Compiled)?
@@ -23,7 +27,7 @@ final class PatternCache {
         lock.lock()
         defer { lock.unlock() }
         // Equal as texts is not enough: canonically equivalent patterns differ in their bytes.
-        if let last, last.pattern.utf8.elementsEqual(pattern.utf8) { return last.compiled }
+        if let last, last.pattern.hasSameBytes(as: pattern) { return last.compiled }
         let compiled = try compile(comparison.predicateOperatorType, comparison.options, pattern)
         last = (pattern, compiled)
         return compiled

@@ -28,8 +28,18 @@ open class NSExpression: NSObject, NSCopying {
         super.init()
     }
 
+    /// The commonest constant, of which it is known what it is.
+    private init(text: String) {
+        (tree, keys, constant, condition, members) = (.constant(text), [], .text(text), nil, nil)
+        super.init()
+    }
+
     public convenience init(forConstantValue object: Any?) {
-        self.init(.constant(flattened(object)))
+        if let object, type(of: object) == String.self, let text = object as? String {
+            self.init(text: text)
+        } else {
+            self.init(.constant(flattened(object)))
+        }
     }
 
     public convenience init(forVariable name: String) {

@@ -18,7 +18,7 @@ final class FormatCache: @unchecked Sendable {
         let known = templates[format]
         lock.unlock()
         // Equal as texts is not enough: canonically equivalent formats differ in their bytes.
-        guard let known, known.format.utf8.elementsEqual(format.utf8) else { return nil }
+        guard let known, known.format.hasSameBytes(as: format) else { return nil }
         return known.template.filled(with: arguments)
     }
 

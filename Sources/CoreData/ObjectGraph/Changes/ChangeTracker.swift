@@ -203,8 +203,8 @@ final class ChangeTracker {
         let isWhole = eventStart == 0 && retouched.isEmpty && event.count == objects.count
         whole = isWhole ? event : nil
         touched.forEachBorrowed { $0.state.subtract(.ofEvent) }
-        event.inserted.formUnion(arrived)
-        event.refreshed = Set(refreshed)
+        if !arrived.isEmpty { event.inserted.formUnion(arrived) }
+        if !refreshed.isEmpty { event.refreshed = Set(refreshed) }
         event.isOfUnknown = hasUnknown
         (retouched, arrived, hasUnknown) = ([], [], false)
         endRefreshes()

@@ -39,9 +39,9 @@ struct ChangedObjects {
             }
         }
         // NB: half as much again, so that there are few collisions: each costs a comparison of objects, which is slow on Linux.
-        inserted.reserveCapacity(counts.inserted * 3 / 2)
-        updated.reserveCapacity(counts.updated * 3 / 2)
-        deleted.reserveCapacity(counts.deleted * 3 / 2)
+        if counts.inserted > 1 { inserted.reserveCapacity(counts.inserted * 3 / 2) }
+        if counts.updated > 1 { updated.reserveCapacity(counts.updated * 3 / 2) }
+        if counts.deleted > 1 { deleted.reserveCapacity(counts.deleted * 3 / 2) }
         touched.forEachBorrowed { object in
             switch Kind(object.state) {
             case .insertion: inserted.insert(object)

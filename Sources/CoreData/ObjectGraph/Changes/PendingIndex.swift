@@ -35,10 +35,14 @@ final class PendingIndex {
     }
 
     private var tables: [Key: Table] = [:]
+    /// The one that was asked last: mostly the next question is the same, about another value.
+    private var latest: (key: Key, table: Table)?
     /// Objects that have changed since they were put into a table.
     private var changed: ContiguousArray<NSManagedObject> = []
     /// How many objects fetches have tested: for tests of how much they cost.
     private(set) var evaluationCount = 0
+
+    typealias Found = ContiguousArray<NSManagedObject>
 
     private static let tableLimit = 8
     private static let changeLimit = 1 << 16
@@ -50,11 +54,12 @@ final class PendingIndex {
     func noteEvaluations(_ count: Int) { evaluationCount += count }
 
     /// Objects left the tracker's list, or more than is worth following has changed.
-    func removeAll() { if !tables.isEmpty { (tables, changed) = ([:], []) } }
+    func removeAll() { if !tables.isEmpty { (tables, latest, changed) = ([:], nil, []) } }
 
     /// Objects have got other keys: what leads to them stands under their old ones.
     func removeReferences() {
-        if tables.contains(where: { $0.key.generation != nil }) { tables = tables.filter { $0.key.generation == nil } }
+        guard tables.contains(where: { $0.key.generation != nil }) else { return }
+        (tables, latest) = (tables.filter { $0.key.generation == nil }, nil)
     }
 
     /// The values of an object may be others now.
@@ -70,7 +75,7 @@ final class PendingIndex {
 
     /// Those of `all` that may have one of the values, each once, and those of one value in the order of their changes; with an upper limit of how
     /// many of all objects there a store may have.
-    func objects(_ key: Key, _ values: [UniqueValue], in all: ContiguousArray<NSManagedObject>) -> (found: [NSManagedObject], stored: Int) {
+    func objects(_ key: Key, _ values: [UniqueValue], in all: ContiguousArray<NSManagedObject>) -> (found: Found, stored: Int) {
         followChanges()
         let table = table(key)
         if all.count - table.count > 64 { table.reserveCapacity(all.count) }
@@ -80,20 +85,27 @@ final class PendingIndex {
         }
         putThoseRead(key, table)
         let objects = values.count == 1 ? table.objects[values[0]] ?? [] : ContiguousArray(values.flatMap { table.objects[$0] ?? [] })
-        if table.unread.isEmpty, objects.count < 2 { return (Array(objects), table.storedCount) }
+        if table.unread.isEmpty, objects.count < 2 { return (objects, table.storedCount) }
         var known: Set<ObjectIdentifier> = []
         let found = (objects + table.unread).filter { known.insert(ObjectIdentifier($0)).inserted }
-        return (Array(found), table.storedCount)
+        return (ContiguousArray(found), table.storedCount)
     }
 
     private func putThoseRead(_ key: Key, _ table: Table) {
         let unread = table.unread
+        if unread.isEmpty { return }
         table.unread = unread.filter { $0.state.contains(.rowless) }
         if table.unread.count < unread.count { for object in unread where !object.state.contains(.rowless) { put(object, key, table) } }
     }
 
     private func table(_ key: Key) -> Table {
-        if let table = tables[key] { return table }
+        if let latest, latest.key == key { return latest.table }
+        let table = tables[key] ?? makeTable(key)
+        latest = (key, table)
+        return table
+    }
+
+    private func makeTable(_ key: Key) -> Table {
         if tables.count == Self.tableLimit { tables = [:] }
         let table = Table()
         tables[key] = table
@@ -101,6 +113,7 @@ final class PendingIndex {
     }
 
     private func followChanges() {
+        if changed.isEmpty { return }
         for object in changed {
             for (key, table) in tables where table.values[ObjectIdentifier(object)] != nil { put(object, key, table) }
         }

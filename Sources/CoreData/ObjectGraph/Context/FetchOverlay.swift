@@ -2,7 +2,8 @@ import Foundation
 import Predicates
 
 /// A fetch with unsaved changes: the store answers for all other rows, the context for its own, and the two are merged in order.
-struct FetchOverlay {
+// A class: it is handed from one step of a fetch to the next.
+final class FetchOverlay {
     private let query: FetchQuery
     private let candidates: [NSManagedObject]
     private let inherited: InheritedChanges
@@ -18,7 +19,7 @@ struct FetchOverlay {
     let isSeenAfresh: Bool
     private let test: RowTest?
     private let order: ResultsOrder
-    private let noteEvaluations: (Int) -> Void
+    private let index: PendingIndex
 
     /// Nil where no unsaved change is of the fetched entity, or is read across a relationship.
     ///
@@ -29,7 +30,7 @@ struct FetchOverlay {
         // Tests and orders of stored attributes say themselves what they read.
         let isPlain = (query.predicate == nil || test != nil) && order.readsStoredAttributes
         let paths = isPlain ? nil : ReadPaths(query.predicate, query.sortDescriptors)
-        noteEvaluations = context.tracker.index.noteEvaluations
+        index = context.tracker.index
         let entities = query.includesSubentities ? query.entity.subtree : query.entity.index..<query.entity.index + 1
         let related = paths.map { RelatedChanges.entities(on: $0, of: query.entity) } ?? []
         let inherited =
@@ -39,8 +40,8 @@ struct FetchOverlay {
         let isHidden = (isAcross || !query.sortDescriptors.isEmpty) && inherited.areHidden(members: isAcross)
         isSeenAfresh = isHidden && paths?.areStored(of: query.entity) ?? true
         func isAsked(_ entity: Int, _ store: Int32) -> Bool { entities.contains(entity) && query.stores?.contains(store) ?? true }
-        if context.tracker.objects.count >= Self.fewObjects, let probe = PendingProbe(query, test, paths, context) {
-            let (found, stored) = context.tracker.index.objects(probe.key, probe.values, in: context.tracker.objects)
+        if context.tracker.objects.count >= Self.fewObjects, let probe = PendingProbe(query.predicate, query.entity, test, paths, context) {
+            let (found, stored) = index.objects(probe.key, probe.values, in: context.tracker.objects)
             self.inherited = inherited.only { isAsked(Int($0.entity), $0.store) }
             (self.query, affectsAll, excludedRows, changedRowLimit) = (query, false, self.inherited.references, stored)
             isBelowOthers = context.parent != nil
@@ -133,7 +134,7 @@ struct FetchOverlay {
 
     private func matching(_ candidates: [NSManagedObject]) throws -> [NSManagedObject] {
         guard let predicate = query.predicate else { return candidates }
-        noteEvaluations(candidates.count)
+        index.noteEvaluations(candidates.count)
         return try candidates.filter { object in
             if let test, !object.isFault { return test.holds(for: object.currentRow) }
             return try predicate.holds(for: object)

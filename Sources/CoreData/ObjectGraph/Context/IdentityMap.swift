@@ -25,6 +25,8 @@ final class IdentityMap {
     /// All objects, where the context keeps them alive.
     @exclusivity(unchecked) var retained: Set<NSManagedObject> = []
     @exclusivity(unchecked) var retainsObjects = false
+    /// The class of results that the latest fetch of objects was found to give, and of which entity.
+    @exclusivity(unchecked) private var checkedResults: (type: ObjectIdentifier, entity: NSEntityDescription)?
     @exclusivity(unchecked) private var entitiesByClass: [ObjectIdentifier: NSEntityDescription] = [:]
     /// The latest few of these, which `init(context:)` looks through without counting references.
     @exclusivity(unchecked) private var recentClasses: ContiguousArray<RecentClass> = []
@@ -119,6 +121,14 @@ extension NSManagedObjectContext {
 
 /// The entities of classes.
 extension IdentityMap {
+    /// Whether the objects of an entity, and of those below it, are known to be of a class.
+    func gives(_ type: Any.Type, _ entity: NSEntityDescription) -> Bool {
+        guard let checkedResults else { return false }
+        return checkedResults.entity === entity && checkedResults.type == ObjectIdentifier(type)
+    }
+
+    func note(that entity: NSEntityDescription, gives type: Any.Type) { checkedResults = (ObjectIdentifier(type), entity) }
+
     private typealias RecentClass = (objectClass: ObjectIdentifier, entity: Unmanaged<NSEntityDescription>)
 
     @inline(__always) func recentEntity(of objectClass: ObjectIdentifier) -> NSEntityDescription? {

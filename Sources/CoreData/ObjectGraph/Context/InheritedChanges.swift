@@ -44,6 +44,7 @@ struct InheritedChanges {
     var references: [RowReference] { rows.map { context.forwarded($0.reference) } }
 
     func only(_ isIncluded: (RowReference) -> Bool) -> InheritedChanges {
+        if rows.isEmpty { return self }
         var part = self
         part.rows = rows.filter { isIncluded($0.reference) }
         return part

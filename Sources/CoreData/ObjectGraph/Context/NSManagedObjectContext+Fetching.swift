@@ -79,6 +79,12 @@ extension NSManagedObjectContext {
     /// Results as the type of the request: checked once per class, not per object.
     func cast<Result>(_ objects: [NSManagedObject], _ entity: NSEntityDescription) -> [Result] {
         guard Result.self is NSManagedObject.Type else { return cast(objects) }
+        if !identityMap.gives(Result.self, entity) { requireClass(Result.self, entity) }
+        // Every object is of one of the classes that were checked, or of a subclass; arrays of class instances have one representation.
+        return unsafeBitCast(objects, to: [Result].self)
+    }
+
+    @inline(never) private func requireClass<Result>(_ type: Result.Type, _ entity: NSEntityDescription) {
         for concrete in [entity] + entity.allSubentities where !concrete.isAbstract {
             let objectClass = registry.scope(of: concrete, store: 0).objectClass
             if !(objectClass is Result.Type) {
@@ -90,8 +96,7 @@ extension NSManagedObjectContext {
                 )
             }
         }
-        // Every object is of one of the classes checked above, or of a subclass; arrays of class instances have one representation.
-        return unsafeBitCast(objects, to: [Result].self)
+        identityMap.note(that: entity, gives: type)
     }
 
     private func cast<Result>(_ values: [some NSObject]) -> [Result] {

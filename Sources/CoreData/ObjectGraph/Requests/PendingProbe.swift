@@ -11,16 +11,21 @@ struct PendingProbe {
     /// - Parameters:
     ///   - test: the whole predicate, where it is known that it reads stored attributes only.
     ///   - paths: else, what is read.
-    init?(_ query: FetchQuery, _ test: RowTest?, _ paths: ReadPaths?, _ context: NSManagedObjectContext) {
-        if let paths, !paths.paths.allSatisfy({ Self.isInRow($0, query.entity) }) { return nil }
-        for part in test?.conjuncts ?? [] {
-            guard case .comparison(let test) = part, test.relation == .equal, let value = UniqueValue(test.constant) else { continue }
-            self.init(test.attribute.name, [value], query.entity)
+    init?(
+        _ predicate: PredicateTree?,
+        _ entity: NSEntityDescription,
+        _ test: RowTest?,
+        _ paths: ReadPaths?,
+        _ context: NSManagedObjectContext
+    ) {
+        if let paths, !paths.paths.allSatisfy({ Self.isInRow($0, entity) }) { return nil }
+        if let (name, value) = test?.equality {
+            self.init(name, [value], entity)
             return
         }
-        for case .comparison(let comparison) in query.predicate?.conjuncts ?? [] {
-            guard let (name, values) = comparison.choice(of: query.entity, context) else { continue }
-            self.init(name, values, query.entity, context.identityMap.forwardingTable.generation)
+        for case .comparison(let comparison) in predicate?.conjuncts ?? [] {
+            guard let (name, values) = comparison.choice(of: entity, context) else { continue }
+            self.init(name, values, entity, context.identityMap.forwardingTable.generation)
             return
         }
         return nil
@@ -45,12 +50,20 @@ struct PendingProbe {
 }
 
 extension RowTest {
-    /// What has to hold all together.
-    fileprivate var conjuncts: [RowTest] { if case .and(let parts) = self { parts } else { [self] } }
+    /// A value that one attribute must have.
+    fileprivate var equality: (name: String, value: UniqueValue)? {
+        switch self {
+        case .comparison(let test):
+            guard test.relation == .equal, let value = UniqueValue(test.constant) else { return nil }
+            return (test.attribute.name, value)
+        case .and(let parts): return parts.lazy.compactMap(\.equality).first
+        default: return nil
+        }
+    }
 }
 
 extension PredicateTree {
-    /// As for a test.
+    /// What has to hold all together.
     fileprivate var conjuncts: [PredicateTree] { if case .and(let parts) = self { parts } else { [self] } }
 }
 

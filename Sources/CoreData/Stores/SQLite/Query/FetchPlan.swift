@@ -47,7 +47,7 @@ struct FetchPlan {
         let lookUp = excluded.isEmpty ? LookUp(query) : nil
         if let lookUp, let known = frame.lookUps.withLock({ $0[lookUp.shape] }) {
             (sql, sinkSQL, remainder, sortsInMemory) = (known, nil, nil, false)
-            parameters = [lookUp.value] + Self.limit(query).parameters
+            parameters = query.limit > 0 || query.offset > 0 ? [lookUp.value] + Self.limit(query).parameters : [lookUp.value]
             return
         }
         var condition = PredicateSQL(entity: frame.entity, cache: cache, home: home)
