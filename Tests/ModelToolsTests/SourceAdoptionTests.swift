@@ -55,7 +55,7 @@ struct SourceAdoptionTests {
             ("import UIKit", "1:8: error: Linux has no UIKit: put the import"),
             (
                 "class A { func validateAge(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {} }",
-                "1:37: error: Linux has no such pointer: rules for one key go into an override of validateValue(_:forKey:)"
+                "1:37: error: Linux has no such pointer: rules for one key go into `override func validateValue("
             ),
             ("@objc protocol P { @objc optional func f() }", "1:26: error: Only Objective-C has optional requirements"),
             ("extension Todo { convenience init(context: NSManagedObjectContext) {} }", "1:18: error: init(context:) is required on Linux"),

@@ -154,7 +154,8 @@ extension FileAdoption {
     private mutating func readPointer(at index: Int) -> Int {
         complain(
             source.tokens[index].place,
-            "Linux has no such pointer: rules for one key go into an override of validateValue(_:forKey:), where the value is an inout Any?"
+            "Linux has no such pointer: rules for one key go into `override func validateValue(_ value: inout Any?, forKey key: String) throws`, "
+                + "beside the Mac's between #if canImport(ObjectiveC), #else and #endif"
         )
         return index + 1
     }
