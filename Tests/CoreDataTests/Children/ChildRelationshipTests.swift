@@ -166,4 +166,37 @@ struct ChildRelationshipTests {
         try layers.saveAll()
         #expect(try library.sql("SELECT ZNAME, ZBOSS IS NULL FROM ZPERSON") == "report|1")
     }
+
+    @Test(
+        "a pushed delete takes the object out of lists that were put together in the parent, though its own end was forgotten there",
+        arguments: [("kids", "elders"), ("elders", "kids")],
+        [true, false]
+    )
+    func deletesForgottenMembers(keys: (String, String), isOrdered: Bool) throws {
+        let stage = try Stage {
+            let node = LibraryModel.entity("Node", NSManagedObject.self, [])
+            let kids = LibraryModel.relate(node, "kids", toMany: true, .nullifyDeleteRule, node, "elders", toMany: true, .nullifyDeleteRule)
+            kids.isOrdered = isOrdered
+            kids.inverseRelationship?.isOrdered = isOrdered
+            return [node]
+        }
+        let main = Layers.child(of: stage.context, "main")
+        let worker = Layers.child(of: main, "worker")
+        let (owner, member) = (
+            NSEntityDescription.insertNewObject(forEntityName: "Node", into: main),
+            NSEntityDescription.insertNewObject(forEntityName: "Node", into: main)
+        )
+        owner.addMember(member, to: try #require(owner.entity.relationshipsByName[keys.0]?.toManyIndex))
+        try main.save()
+        main.refresh(member, mergeChanges: true)
+        worker.delete(worker.own(member))
+        worker.processPendingChanges()
+        // The worker has nothing to save of the list, just the delete.
+        worker.refresh(worker.own(owner), mergeChanges: false)
+        try worker.save()
+        #expect(owner.members(of: try #require(owner.entity.relationshipsByName[keys.0]?.toManyIndex)).isEmpty)
+        try main.save()
+        try stage.context.save()
+        #expect(try stage.sql("SELECT COUNT(*) FROM ZNODE; SELECT COUNT(*) FROM Z_1KIDS") == "1\n0")
+    }
 }

@@ -199,4 +199,21 @@ struct MergingTests: TwoContextSuite {
         #expect(Set(theirs.books.map(\.title)) == ["1", "added"])
         #expect(!other.hasChanges)
     }
+
+    @Test("a delete by others takes the object out of lists that were put together here, though its own end was never read")
+    func deletesUnreadMembers() throws {
+        let (book, tag) = (try books(1)[0], Tag(context: context))
+        tag.label = "t"
+        try context.save()
+        book.tags = [tag]
+        try context.save()
+        let theirs = other.own(book)
+        other.delete(other.own(tag))
+        other.processPendingChanges()
+        // They have nothing to save of the book.
+        other.refresh(theirs, mergeChanges: false)
+        let note = try notification(of: other, .NSManagedObjectContextDidSave) { try other.save() }
+        context.mergeChanges(fromContextDidSave: note)
+        #expect(book.tags.isEmpty)
+    }
 }

@@ -120,6 +120,10 @@ extension NSManagedObject {
     final func link(_ object: NSManagedObject, along relationship: NSRelationshipDescription) {
         if let index = relationship.toManyIndex {
             linkMember(object, index)
+            guard relationship.inverse?.isToMany == true else { return }
+            // Either end may be forgotten, or never be read: a delete finds who has the object among his members nevertheless.
+            state.insert(.readAsMember)
+            object.state.insert(.readAsMember)
         } else if case .toOne(let slot, let relationship)? = scope.shape.properties[relationship.name] {
             // A to-one end has one partner: the one it had loses this object.
             let previous = target(slot)

@@ -47,7 +47,7 @@
     static let deletedByDecision = Self(rawValue: 1 << 24)
     /// Others have saved it while its delete was pending: if that is taken back, it is read again. Only together with `deleted`.
     static let savedMeanwhile = Self(rawValue: 1 << 26)
-    /// Was read as a member of a many-to-many relationship, from the other end.
+    /// Was read as, or became, a member of a many-to-many relationship, from the other end.
     static let readAsMember = Self(rawValue: 1 << 25)
     /// A child context has saved the very row, so it was validated. Only together with `sharedRow`.
     static let validated = Self(rawValue: 1 << 21)
