@@ -63,8 +63,8 @@ struct BatchSave: Sendable {
         (self.inserted, self.updated, self.deleted) = (inserted, updated, deleted)
     }
 
-    init(_ news: HistoryFollower.News) {
-        let changes = news.changes
+    init(_ part: HistoryPart) {
+        let changes = part.changes
         func ids(_ key: String) -> [NSManagedObjectID] { Array(changes[key] as? Set<NSManagedObjectID> ?? []) }
         self.init(inserted: ids(NSInsertedObjectIDsKey), updated: ids(NSUpdatedObjectIDsKey), deleted: ids(NSDeletedObjectIDsKey))
     }

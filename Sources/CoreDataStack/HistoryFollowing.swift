@@ -4,6 +4,7 @@ import Foundation
 /// A stack follows what others commit, and merges it into root and main.
 final class HistoryFollowing: Sendable {
     private static let transactionsPerNote = 1000
+    private static let changesAtOnce = 10_000
 
     /// How far the stack has come. It is noted in the store now and then, so that what everybody has seen can go.
     private struct Progress {
@@ -124,9 +125,10 @@ final class HistoryFollowing: Sendable {
     }
 
     private func mergeNews() throws {
-        let news = try follower.news(after: progress.with(\.token))
+        let news = try follower.nextNews(after: progress.with(\.token))
         guard let token = news.token else { return }
-        if !news.transactions.isEmpty { merge(BatchSave(news)) }
+        merge(news)
+        if news.hasMore { look() }
         let unnoted = progress.with { progress in
             progress.token = token
             progress.unnoted += max(news.transactions.count, 1)
@@ -138,11 +140,13 @@ final class HistoryFollowing: Sendable {
         progress.with { $0.unnoted = 0 }
     }
 
-    /// Root first, whose row cache main reads; then main, in turns that leave the main queue time for others.
-    private func merge(_ changes: BatchSave) {
+    /// Root first, whose row cache main reads; then main, in turns that leave the main queue time for others. Root does not wait for main.
+    private func merge(_ news: HistoryFollower.News) {
         guard let root = core?.root, let main = core?.main else { return }
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes.changes, into: [root])
-        turns.add(changes.turns(of: BatchContext.insertsPerTurn), to: main)
+        for part in news.parts(of: Self.changesAtOnce) {
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: BatchSave(part).changes, into: [root])
+        }
+        turns.add(news.parts(of: BatchContext.insertsPerTurn), to: main)
     }
 
     /// Somebody has deleted what was to be merged. What fails here is tried again.

@@ -3,16 +3,17 @@ import CoreData
 /// Changes of others on their way into main, in order: one part a turn of its queue, and whoever waits for that queue comes in between.
 final class MergeTurns: Sendable {
     private struct State {
-        var waiting: ArraySlice<BatchSave> = []
+        var waiting: ArraySlice<HistoryPart> = []
         var isUnderWay = false
     }
     private let state = Guarded(State())
 
-    func add(_ parts: [BatchSave], to main: StackContext) {
+    func add(_ parts: [HistoryPart], to main: StackContext) {
         let isFirst = state.with { state in
             state.waiting += parts
-            defer { state.isUnderWay = !state.waiting.isEmpty }
-            return !state.isUnderWay && !state.waiting.isEmpty
+            if state.isUnderWay || state.waiting.isEmpty { return false }
+            state.isUnderWay = true
+            return true
         }
         if isFirst { mergeNext(into: main) }
     }
@@ -20,12 +21,12 @@ final class MergeTurns: Sendable {
     private func mergeNext(into main: StackContext) {
         main.perform { [self] in
             guard let part = next() else { return }
-            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: part.info, into: [main])
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: part.changes, into: [main])
             mergeNext(into: main)
         }
     }
 
-    private func next() -> BatchSave? {
+    private func next() -> HistoryPart? {
         state.with { state in
             let part = state.waiting.popFirst()
             if part == nil { state.isUnderWay = false }

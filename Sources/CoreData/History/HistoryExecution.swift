@@ -19,8 +19,11 @@ struct HistoryExecution {
 
     /// - Throws: `CocoaError` 134091 where a store that was named has no history, or none has; 134070 for one that is not here, 134060 for a fetch
     ///   of another entity and for a date that is not a number.
-    init(_ request: NSPersistentHistoryChangeRequest, _ coordinator: NSPersistentStoreCoordinator) throws {
+    ///
+    /// - Parameter changeLimit: as of `HistoryQuery`.
+    init(_ request: NSPersistentHistoryChangeRequest, _ coordinator: NSPersistentStoreCoordinator, changeLimit: Int? = nil) throws {
         (self.request, self.coordinator) = (request, coordinator)
+        query.changeLimit = changeLimit
         // NB: SQLite takes it for NULL, before which would be everything.
         if case .date(let date) = request.place, date.timeIntervalSinceReferenceDate.isNaN {
             throw CocoaError.coreData(.coreData, "The date of a history request is not a number: nothing is before it, and nothing after.")
@@ -83,13 +86,24 @@ struct HistoryExecution {
         }
     }
 
-    private func fetch() throws -> [NSPersistentHistoryTransaction] {
-        let logs = try stores.map { store in
+    private func fetch() throws -> [NSPersistentHistoryTransaction] { try limited(transactions(logs())) }
+
+    /// What there is within the limit of changes, and whether there is more.
+    func slice() throws -> (transactions: [NSPersistentHistoryTransaction], isCut: Bool) {
+        let logs = try logs()
+        return (transactions(logs), logs.contains(where: \.records.isCut))
+    }
+
+    private func logs() throws -> [HistoryLog] {
+        try stores.map { store in
             var query = query
             query.start = start(in: store)
             return try reporting { try HistoryLog(store.history(query), store, coordinator).filtered(by: query) }
         }
-        return try limited(logs.count == 1 ? transactions(logs[0]) : merged(logs))
+    }
+
+    private func transactions(_ logs: [HistoryLog]) -> [NSPersistentHistoryTransaction] {
+        logs.count == 1 ? transactions(logs[0]) : merged(logs)
     }
 
     private func reporting<Result>(_ body: () throws -> Result) throws -> Result {

@@ -52,9 +52,17 @@ public final class HistoryFollower: Sendable {
     ///
     /// - Throws: as `news()`.
     public func news(after token: NSPersistentHistoryToken?) throws -> News {
-        let history = try HistoryExecution(.fetchHistory(after: token), coordinator).result().result as? [NSPersistentHistoryTransaction]
-        let all = history ?? []
-        return News(transactions: all.filter { $0.author != name }, token: Self.last(all, after: token))
+        try news(after: token, changeLimit: nil)
+    }
+
+    /// The next part of the news: whole transactions, of not many more changes than go into memory easily.
+    package func nextNews(after token: NSPersistentHistoryToken?) throws -> News { try news(after: token, changeLimit: Self.changesAtOnce) }
+
+    private static let changesAtOnce = 10_000
+
+    private func news(after token: NSPersistentHistoryToken?, changeLimit: Int?) throws -> News {
+        let (all, isCut) = try HistoryExecution(.fetchHistory(after: token), coordinator, changeLimit: changeLimit).slice()
+        return News(transactions: all.filter { $0.author != name }, token: Self.last(all, after: token), hasMore: isCut)
     }
 
     /// What a follower has not seen yet.
@@ -63,6 +71,8 @@ public final class HistoryFollower: Sendable {
         public let transactions: [NSPersistentHistoryTransaction]
         /// The place behind them; nil where the follower has come as far already.
         public let token: NSPersistentHistoryToken?
+        /// Whether more is there already, as just a part was asked for.
+        package let hasMore: Bool
     }
 
     /// NB: the token of a transaction of one store says nothing of others.
@@ -82,16 +92,24 @@ public final class HistoryFollower: Sendable {
         }
     }
 
-    /// Merges what others have committed into contexts, each on its queue, and notes that it was seen.
+    /// Merges what others have committed into contexts, each on its queue, and notes that it was seen. Much is read and merged in parts, of some ten
+    /// thousand changes each.
     ///
     /// - Parameter contexts: of this coordinator, or children of such.
     /// - Throws: as `news()` and `didSee(_:)`. What was merged is merged; it comes again the next time.
     /// - Returns: the number of transactions.
     @discardableResult public func merge(into contexts: [NSManagedObjectContext]) throws -> Int {
-        let news = try news()
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: news.changes, into: contexts)
-        if let token = news.token { try didSee(token) }
-        return news.transactions.count
+        var (place, count, hasMore) = (try token, 0, true)
+        while hasMore {
+            let news = try nextNews(after: place)
+            for part in news.parts(of: Self.changesAtOnce) {
+                NSManagedObjectContext.mergeChanges(fromRemoteContextSave: part.changes, into: contexts)
+            }
+            if let token = news.token { try didSee(token) }
+            (place, hasMore) = (news.token, news.hasMore)
+            count += news.transactions.count
+        }
+        return count
     }
 
     /// Deletes what all followers of the stores have seen. Those who have not been seen for some time count no more: where something went that they
@@ -109,30 +127,14 @@ public final class HistoryFollower: Sendable {
 extension HistoryFollower.News {
     /// All of them as one change, as `mergeChanges(fromRemoteContextSave:into:)` takes it. An object that was inserted and updated is among both, as
     /// is one whose row was deleted and came back under its key; one that was deleted last is just that.
-    public var changes: [AnyHashable: Any] {
-        var (present, deleted): ([NSManagedObjectID: (inserted: Bool, updated: Bool)], Set<NSManagedObjectID>) = ([:], [])
-        for change in transactions.lazy.flatMap({ $0.changes ?? [] }) {
-            let id = change.changedObjectID
-            if change.changeType == .delete {
-                present[id] = nil
-                deleted.insert(id)
-            } else {
-                let isBack = deleted.remove(id) != nil
-                var kinds = present[id] ?? (false, false)
-                if change.changeType == .insert { kinds.inserted = true }
-                if change.changeType == .update || isBack { kinds.updated = true }
-                present[id] = kinds
-            }
-        }
-        return [
-            NSInsertedObjectIDsKey: Set(present.lazy.filter(\.value.inserted).map(\.key)),
-            NSUpdatedObjectIDsKey: Set(present.lazy.filter(\.value.updated).map(\.key)),
-            NSDeletedObjectIDsKey: deleted,
-        ]
-    }
+    public var changes: [AnyHashable: Any] { HistoryPart(transactions).changes }
+
+    /// The same in parts, one to be merged after the other.
+    package func parts(of size: Int) -> [HistoryPart] { HistoryPart.parts(of: transactions, size: size) }
 }
 
-/// What others commit, as it comes: transactions in order, as many at a time as there are.
+/// What others commit, as it comes: transactions in order, as many at a time as there are, but of some ten thousand changes at most unless one has
+/// more.
 ///
 /// The next element tells that the one before was seen: a program that ends in between gets it again. Ends with the task. The stores have
 /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`: without, nobody would tell when to look.
@@ -156,7 +158,7 @@ extension HistoryFollower: AsyncSequence {
             try follower.coordinator.requireRemoteChanges()
             while !Task.isCancelled {
                 if let token = unseen { try follower.didSee(token) }
-                let news = try follower.news()
+                let news = try follower.nextNews(after: follower.token)
                 unseen = news.token
                 if !news.transactions.isEmpty { return news.transactions }
                 if unseen == nil, await signals.next() == nil { return nil }

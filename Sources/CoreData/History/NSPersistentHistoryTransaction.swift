@@ -57,6 +57,16 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
         return Notification(name: NSManagedObjectContext.didSaveObjectIDsNotification, object: nil, userInfo: info)
     }
 
+    /// How many changes it has, also where they were not asked for.
+    var changeCount: Int { record.changes.count }
+
+    /// Goes through some of the changes, without an object for each.
+    func forEachChange(in range: Range<Int>, _ body: (NSManagedObjectID, HistoryRecords.Kind) -> Void) {
+        for change in record.changes.dropFirst(range.lowerBound).prefix(range.count) {
+            body(log.objectID(log.records.changes[change]), log.records.changes[change].kind)
+        }
+    }
+
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     open override func isEqual(_ object: Any?) -> Bool {

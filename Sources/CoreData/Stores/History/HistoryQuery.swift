@@ -19,6 +19,8 @@ package struct HistoryQuery {
     package var subject = Subject.transactions
     /// Whether changes are wanted, and not just their transactions. They come all the same where they are needed to evaluate a remainder.
     package var wantsChanges = true
+    /// After about how many changes enough has been read; nil for no limit. Transactions are read as wholes, one at least.
+    package var changeLimit: Int?
 
     package init() {}
 }
@@ -66,4 +68,6 @@ package struct HistoryRecords {
     package var tombstones: [[String: Any]] = []
     /// What of the query's predicate the store could not say.
     package var remainder: PredicateTree?
+    /// Whether there is more, because of a limit.
+    package var isCut = false
 }

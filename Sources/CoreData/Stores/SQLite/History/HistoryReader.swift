@@ -28,7 +28,10 @@ struct HistoryReader {
     mutating func read(_ query: HistoryQuery) throws -> HistoryRecords {
         let predicate = HistoryPredicateSQL(query.predicate, query.subject, store)
         records.remainder = predicate.remainder
-        let (start, parameter) = Self.start(query.start)
+        let (first, parameter) = Self.start(query.start)
+        let last = try query.changeLimit.flatMap { try lastTransaction(behind: query.start, within: $0) }
+        records.isCut = last != nil
+        let start = last.map { "\(first) AND t.Z_PK <= \($0)" } ?? first
         let isAboutChanges = query.subject == .changes && query.predicate != nil
         // What is about changes does not choose transactions by itself.
         let conditions = isAboutChanges ? [] : predicate.conditions
@@ -47,6 +50,25 @@ struct HistoryReader {
         case .after(let number): ("t.Z_PK > ?", .integer(number))
         case .later(let date): ("t.ZTIMESTAMP > ?", .real(date.timeIntervalSinceReferenceDate))
         }
+    }
+
+    /// The last transaction to be read where all have more changes than the limit.
+    private func lastTransaction(behind start: HistoryQuery.Start, within limit: Int) throws -> Int64? {
+        let number: Int64
+        switch start {
+        case .beginning: number = 0
+        case .after(let after): number = after
+        case .later: return nil
+        }
+        let beyond = "SELECT ZTRANSACTIONID FROM ACHANGE WHERE ZTRANSACTIONID > ?1 ORDER BY ZTRANSACTIONID LIMIT 1 OFFSET ?2"
+        let rows = try connection.rows(beyond, [.integer(number), .integer(Int64(limit))])
+        guard case .integer(let first)? = rows.first?.first else { return nil }
+        // NB: one that is larger than the limit is read all the same.
+        let next = try connection.rows("SELECT min(Z_PK) FROM ATRANSACTION WHERE Z_PK > ?", [.integer(number)])
+        guard case .integer(let least)? = next.first?.first else { return nil }
+        let last = max(first - 1, least)
+        let hasMore = try !connection.rows("SELECT 1 FROM ATRANSACTION WHERE Z_PK > ? LIMIT 1", [.integer(last)]).isEmpty
+        return hasMore ? last : nil
     }
 
     private mutating func readTransactions(_ condition: String, _ parameters: [SQLiteValue]) throws {
