@@ -79,6 +79,25 @@ struct SharingTests {
         try bench.separateContext(options: [NSPersistentHistoryTrackingKey: true])
     }
 
+    @Test("show in main all of what is more than is read at once")
+    func much() async throws {
+        let bench = try await Bench(.file, options: options("app"))
+        let main = bench.main
+        let merges = NotificationCenter.default.notifications(named: .NSManagedObjectContextDidMergeChangesObjectIDs, object: main)
+        let other = try tracked(bench)
+        try await other.perform {
+            for count in [6000, 6000, 12_000, 1] {
+                try other.execute(NSBatchInsertRequest(entityName: "Note", objects: (0..<count).map { ["text": "\($0)"] }))
+            }
+        }
+        var told: Set<NSManagedObjectID> = []
+        for await merge in merges {
+            told.formUnion(merge.userInfo?[NSInsertedObjectIDsKey] as? Set<NSManagedObjectID> ?? [])
+            if told.count == 24_001 { break }
+        }
+        try await bench.stack.close()
+    }
+
     // * Others save; the stack is reset, and others save again; then the history goes before anybody can have read it.
     // => Main's results show what the others have saved each time: what is new, what has changed, and nothing that is gone.
     @Test("show it after a reset as well, and where what was to be merged has been deleted", .timeLimit(.minutes(20)))
