@@ -44,6 +44,24 @@ struct ImportingGuide {
         }
     }
 
+    final class Invoice: NSManagedObject {
+        enum Keys {
+            static let source = Attribute<String?>("source")
+            static let number = Attribute<Int64>("number")
+            static let total = Attribute<Double>("total")
+        }
+        var total: Double {
+            get { self[Keys.total] }
+            set { self[Keys.total] = newValue }
+        }
+    }
+
+    func addInvoices(_ rows: [(source: String, number: Int64, total: Double)], to context: NSManagedObjectContext) throws {
+        let keys = rows.map { CompoundKey2($0.source as String?, $0.number) }
+        let invoices = try context.findOrCreate(Invoice.self, by: Invoice.Keys.source, Invoice.Keys.number, among: keys)
+        for (row, key) in zip(rows, keys) { invoices[key]?.total = row.total }
+    }
+
     func importContacts(_ rows: some Sequence<Row> & Sendable, into stack: CoreDataStack, _ progress: Progress) async throws -> Int {
         let batch = try await stack.newBatchOperationContext()
         return try await batch.importElements(rows, progress: progress) { chunk in
@@ -124,9 +142,17 @@ struct ImportingGuide {
         (home.name, home.destinationEntity, home.inverseRelationship, home.maxCount) = ("team", team, members, 1)
         contact.properties = [text("email"), text("name"), home]
         team.properties = [text("name"), members]
+        let invoice = NSEntityDescription()
+        (invoice.name, invoice.managedObjectClassName) = ("Invoice", NSStringFromClass(Invoice.self))
+        let (number, total) = (NSAttributeDescription(), NSAttributeDescription())
+        (number.name, number.attributeType, total.name, total.attributeType) = (
+            "number", .integer64AttributeType, "total", .doubleAttributeType
+        )
+        invoice.properties = [text("source"), number, total]
         (contact.uniquenessConstraints, team.uniquenessConstraints) = ([["email"]], [["name"]])
+        invoice.uniquenessConstraints = [["source", "number"]]
         let model = NSManagedObjectModel()
-        model.entities = [contact, team]
+        model.entities = [contact, team, invoice]
         return model
     }()
 
@@ -164,6 +190,14 @@ struct ImportingGuide {
             #expect(try await importCSV(at: csv, into: batch) == 2)
         }
         #expect(try await contents(stack) == ["a@x Anna blue", "b@x Ben red", "c@x Cy green", "d@x \"Dee\", D red"])
+        try await batch.perform {
+            for total in [1.5, 2.5] {
+                try addInvoices([("shop", 1, total), ("shop", 2, total), ("web", 1, total)], to: batch)
+                try batch.save()
+            }
+            let invoices = try batch.fetch(NSFetchRequest<Invoice>())
+            #expect(invoices.map(\.total) == [2.5, 2.5, 2.5])
+        }
         try await stack.close()
     }
 
@@ -175,7 +209,7 @@ struct ImportingGuide {
         let guide = try String(contentsOf: Places.package.appendingPathComponent("docs/guides/ImportingByKey.md"), encoding: .utf8)
         let source = lines(try String(contentsOfFile: #filePath, encoding: .utf8))
         let shown = guide.components(separatedBy: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "\n```").first }
-        #expect(shown.count == 7)
+        #expect(shown.count == 8)
         for snippet in shown { #expect(source.contains(lines(snippet) + "\n"), "\(snippet)") }
     }
 }

@@ -25,7 +25,8 @@ extension NSManagedObjectContext {
         by attribute: NSManagedObject.Attribute<Key>,
         among keys: some Sequence<Key>
     ) throws -> [Key: Object] {
-        try found(try WantedKeys(keys, self.attribute(attribute.name, of: type))) { $0[attribute] }
+        let description = self.attribute(attribute.name, of: type)
+        return try found(WantedKeys(keys, description), where: description.isOne) { StoredKey($0[attribute], of: description) }
     }
 
     /// As `find(_:by:among:)`, by an attribute that may be nil: objects without a value are not found.
@@ -34,7 +35,8 @@ extension NSManagedObjectContext {
         by attribute: NSManagedObject.Attribute<Key?>,
         among keys: some Sequence<Key>
     ) throws -> [Key: Object] {
-        try found(try WantedKeys(keys, self.attribute(attribute.name, of: type))) { $0[attribute] }
+        let description = self.attribute(attribute.name, of: type)
+        return try found(WantedKeys(keys, description), where: description.isOne) { StoredKey($0[attribute], of: description) }
     }
 
     /// As `find(_:by:among:)`; for a value that no object has, a new object is inserted and given it, in the order of the values.
@@ -55,8 +57,10 @@ extension NSManagedObjectContext {
         by attribute: NSManagedObject.Attribute<Key>,
         among keys: some Sequence<Key>
     ) throws -> [Key: Object] {
-        let keys = try WantedKeys(keys, self.attribute(attribute.name, of: type))
-        return completed(try found(keys) { $0[attribute] }, keys) { $0[attribute] = $1 }
+        let description = self.attribute(attribute.name, of: type)
+        let keys = try WantedKeys(keys, description)
+        let found: [Key: Object] = try found(keys, where: description.isOne) { StoredKey($0[attribute], of: description) }
+        return completed(found, keys) { $0[attribute] = $1 }
     }
 
     /// As the other one, by an attribute that may be nil.
@@ -65,80 +69,22 @@ extension NSManagedObjectContext {
         by attribute: NSManagedObject.Attribute<Key?>,
         among keys: some Sequence<Key>
     ) throws -> [Key: Object] {
-        let keys = try WantedKeys(keys, self.attribute(attribute.name, of: type))
-        return completed(try found(keys) { $0[attribute] }, keys) { $0[attribute] = $1 }
-    }
-
-    private func found<Object: NSManagedObject, Key>(_ keys: WantedKeys<Key>, _ key: (Object) -> Key?) throws -> [Key: Object] {
-        guard !keys.pairs.isEmpty else { return [:] }
-        let request = NSFetchRequest<Object>()
-        request.predicate = NSPredicate(format: "%K IN %@", keys.attribute.name, keys.distinct)
-        var byStored: [StoredKey: Object] = [:]
-        for object in try fetch(request) {
-            guard let stored = key(object).flatMap({ StoredKey($0, of: keys.attribute) }), byStored[stored] == nil else { continue }
-            byStored[stored] = object
-        }
-        var found: [Key: Object] = [:]
-        for (key, stored) in keys.pairs { found[key] = stored.flatMap { byStored[$0] } }
-        return found
-    }
-
-    private func completed<Object: NSManagedObject, Key>(
-        _ found: [Key: Object],
-        _ keys: WantedKeys<Key>,
-        _ give: (Object, Key) -> Void
-    ) -> [Key: Object] {
-        var objects = found
-        var made: [StoredKey: Object] = [:]
-        for (key, stored) in keys.pairs where objects[key] == nil {
-            if let object = stored.flatMap({ made[$0] }) {
-                objects[key] = object
-                continue
-            }
-            let object = Object(context: self)
-            give(object, key)
-            objects[key] = object
-            if let stored { made[stored] = object }
-        }
-        return objects
+        let description = self.attribute(attribute.name, of: type)
+        let keys = try WantedKeys(keys, description)
+        let found: [Key: Object] = try found(keys, where: description.isOne) { StoredKey($0[attribute], of: description) }
+        return completed(found, keys) { $0[attribute] = $1 }
     }
 }
 
-/// The values to look for, in order and each once, with what the store makes of them.
-private struct WantedKeys<Key: ManagedValue & Hashable> {
-    let attribute: NSAttributeDescription
-    let pairs: [(key: Key, stored: StoredKey?)]
-
-    /// - Throws: `CocoaError` 134060 for two that are one key of a dictionary, but not of a store.
-    init(_ keys: some Sequence<Key>, _ attribute: NSAttributeDescription) throws {
-        self.attribute = attribute
-        var places: [Key: Int] = [:]
-        var pairs: [(key: Key, stored: StoredKey?)] = []
-        for key in keys {
-            let stored = StoredKey(key, of: attribute)
-            if let place = places[key] {
-                guard pairs[place].stored == stored else { throw Self.ambiguity(pairs[place].key, key, attribute) }
-            } else {
-                places[key] = pairs.count
-                pairs.append((key, stored))
-            }
-        }
-        self.pairs = pairs
+extension WantedKeys where Key: ManagedValue, Stored == StoredKey {
+    fileprivate init(_ keys: some Sequence<Key>, _ attribute: NSAttributeDescription) throws {
+        try self.init(keys, attribute.lookUpName) { StoredKey($0, of: attribute) }
     }
+}
 
-    private static func ambiguity(_ first: Key, _ second: Key, _ attribute: NSAttributeDescription) -> CocoaError {
-        func spelled(_ key: Key) -> String { "\(key)".unicodeScalars.map { $0.escaped(asASCII: true) }.joined() }
-        let name = "\(attribute.entity.name ?? "?").\(attribute.name)"
-        let why = """
-            Objects are looked up by \(name) "\(spelled(first))" and "\(spelled(second))", which are equal in Swift, and which a store tells apart: \
-            bring all values into one form first, such as precomposedStringWithCanonicalMapping.
-            """
-        return CocoaError(.coreData, userInfo: [NSLocalizedDescriptionKey: why])
-    }
+extension NSAttributeDescription {
+    fileprivate func isOne(of values: [some Any]) -> NSPredicate { NSPredicate(format: "%K IN %@", name, values) }
 
-    /// Those that the store tells apart, each once.
-    var distinct: [Key] {
-        var known: Set<StoredKey> = []
-        return pairs.compactMap { key, stored in stored.flatMap { known.insert($0).inserted ? key : nil } }
-    }
+    /// `Contact.email`
+    var lookUpName: String { "\(entity.name ?? "?").\(name)" }
 }

@@ -19,7 +19,11 @@ struct DistinctValue: Hashable {
         case .data(let data): hasher.combine(data)
         case .uuid(let uuid): hasher.combine(uuid)
         case .url(let url): hasher.combine(url.absoluteString)
-        case .list(let elements), .set(let elements): hasher.combine(elements.count)
+        case .list(let elements):
+            hasher.combine(elements.count)
+            // Lists in lists count by their lengths only: values may be nested deep.
+            for element in elements.lazy.map({ Value($0) }) where element.elements == nil { DistinctValue(element).hash(into: &hasher) }
+        case .set(let elements): hasher.combine(elements.count)
         case .object(let object):
             if let standIn = object as? any StandIn {
                 hasher.combine(standIn.standsFor)

@@ -24,7 +24,7 @@ struct PendingProbe {
             return
         }
         for case .comparison(let comparison) in predicate?.conjuncts ?? [] {
-            guard let (name, values) = comparison.choice(of: entity, context) else { continue }
+            guard let (name, values) = comparison.choice(of: entity, context) ?? comparison.partialChoice(of: entity, context) else { continue }
             self.init(name, values, entity, context.identityMap.forwardingTable.generation)
             return
         }
@@ -71,15 +71,46 @@ extension NSComparisonPredicate {
     /// The property that the comparison wants to have one of some values; nil where it says anything else.
     fileprivate func choice(of entity: NSEntityDescription, _ context: NSManagedObjectContext) -> (name: String, values: [UniqueValue])? {
         guard comparisonPredicateModifier == .direct, options.isEmpty, case .keyPath(nil, let name) = leftExpression.tree,
-            let property = entity.shape.properties[name], entity.propertiesByName[name]?.isTransient == false,
             case .constant(let constant) = rightExpression.tree
         else { return nil }
+        return values(constants(constant), name, of: entity, context).map { (name, $0) }
+    }
+
+    /// Of several properties that are together to be one of some lists: the one that tells the most of these apart.
+    fileprivate func partialChoice(
+        of entity: NSEntityDescription,
+        _ context: NSManagedObjectContext
+    ) -> (name: String, values: [UniqueValue])? {
+        guard comparisonPredicateModifier == .direct, options.isEmpty, predicateOperatorType == .in,
+            case .aggregate(let parts) = leftExpression.tree, case .constant(let constant) = rightExpression.tree,
+            case .list(let lists) = PredicateConstant(constant)
+        else { return nil }
+        let tuples = lists.compactMap { list in if case .list(let elements) = PredicateConstant(list) { elements } else { nil } }
+            .filter { $0.count == parts.count }
+        var best: (name: String, values: [UniqueValue])?
+        for (index, part) in parts.enumerated() {
+            guard case .keyPath(nil, let name) = part.tree,
+                let found = values(tuples.map { PredicateConstant($0[index]) }, name, of: entity, context)
+            else { continue }
+            let distinct = Array(Set(found))
+            if distinct.count > best?.values.count ?? 0 { best = (name, distinct) }
+        }
+        return best
+    }
+
+    private func values(
+        _ constants: [PredicateConstant],
+        _ name: String,
+        of entity: NSEntityDescription,
+        _ context: NSManagedObjectContext
+    ) -> [UniqueValue]? {
+        guard let property = entity.shape.properties[name], entity.propertiesByName[name]?.isTransient == false else { return nil }
         var values: [UniqueValue] = []
-        for constant in constants(constant) {
+        for constant in constants {
             guard let value = UniqueValue(constant, of: property, context) else { return nil }
             values.append(value)
         }
-        return values.isEmpty ? nil : (name, values)
+        return values.isEmpty ? nil : values
     }
 
     private func constants(_ constant: Any?) -> [PredicateConstant] {

@@ -10,6 +10,7 @@ extension PredicateSQL {
         case .all: try writeQuantified(comparison, isUniversal: true)
         case .direct:
             if try writeElementTest(comparison) { return }
+            if try writeTupleMembership(comparison) { return }
             try write(comparison, left: operand(comparison.leftExpression))
         }
     }
