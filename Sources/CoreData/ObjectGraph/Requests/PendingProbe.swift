@@ -24,7 +24,9 @@ struct PendingProbe {
             return
         }
         for case .comparison(let comparison) in predicate?.conjuncts ?? [] {
-            guard let (name, values) = comparison.choice(of: entity, context) ?? comparison.partialChoice(of: entity, context) else { continue }
+            guard let (name, values) = comparison.choice(of: entity, context) ?? comparison.partialChoice(of: entity, context) else {
+                continue
+            }
             self.init(name, values, entity, context.identityMap.forwardingTable.generation)
             return
         }

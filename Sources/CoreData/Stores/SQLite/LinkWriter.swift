@@ -25,9 +25,9 @@ struct LinkWriter {
         for relationship in group.entity.toManyRelationships {
             switch toMany(relationship) {
             case .joinTable(let name, let ownerColumn, _, _, _)?:
-                try run("DELETE FROM \(name) WHERE \(ownerColumn) IN (SELECT value FROM json_each(?))", [keys])
+                try run("DELETE FROM \(name) WHERE \(ownerColumn) IN \(SQLDialect.list)", [keys])
             case .reflexive(let name, let column, let other, _)?:
-                let gone = "(SELECT value FROM json_each(?1))"
+                let gone = SQLDialect.firstList
                 try run("DELETE FROM \(name) WHERE \(column) IN \(gone) OR \(other) IN \(gone)", [keys])
             case .foreignKey?, nil: break
             }
@@ -45,7 +45,7 @@ struct LinkWriter {
             for target in link.added {
                 let marks = try orders.map { SQLiteValue.integer(try store.orderMarks.mark(table: name, column: $0).next(connection)) }
                 try run(
-                    "INSERT OR IGNORE INTO \(name)(\(names)) VALUES(\(parameters))",
+                    "\(SQLDialect.insertMissing) INTO \(name)(\(names)) VALUES(\(parameters))",
                     [.integer(owner.key), .integer(try resolve(target).key)] + marks
                 )
             }
@@ -83,7 +83,7 @@ struct LinkWriter {
             let mark = try order.map { [SQLiteValue.integer(try store.orderMarks.mark(table: name, column: $0).next(connection))] } ?? []
             let parameters = Array(repeating: "?", count: names.count).joined(separator: ", ")
             try run(
-                "INSERT OR IGNORE INTO \(name)(\(names.joined(separator: ", "))) VALUES(\(parameters))",
+                "\(SQLDialect.insertMissing) INTO \(name)(\(names.joined(separator: ", "))) VALUES(\(parameters))",
                 [.integer(min(owner, key)), .integer(max(owner, key))] + mark
             )
         }
@@ -100,7 +100,7 @@ struct LinkWriter {
         let entity = entityColumn.map { ", \($0) = NULL" } ?? ""
         for target in link.removed {
             try run(
-                "UPDATE \(table) SET \(column) = NULL\(entity) WHERE Z_PK = ? AND \(column) = ?",
+                "UPDATE \(table) SET \(column) = NULL\(entity) WHERE \(SQLNames.key) = ? AND \(column) = ?",
                 [.integer(try resolve(target).key), .integer(owner.key)]
             )
         }
@@ -108,7 +108,7 @@ struct LinkWriter {
         let setEntity = entityColumn.map { ", \($0) = \(number)" } ?? ""
         for target in link.added {
             try run(
-                "UPDATE \(table) SET \(column) = ?\(setEntity) WHERE Z_PK = ?",
+                "UPDATE \(table) SET \(column) = ?\(setEntity) WHERE \(SQLNames.key) = ?",
                 [.integer(owner.key), .integer(try resolve(target).key)]
             )
         }
@@ -122,7 +122,7 @@ struct LinkWriter {
             try writePositions(change, sql, [.integer(owner.key)], store.orderMarks.mark(table: name, column: order))
         case .foreignKey(let table, let column, _, let order?)?:
             // A member that leads to another owner by now has a position there.
-            let sql = "UPDATE \(table) SET \(order) = ? WHERE Z_PK = ? AND \(column) = ?"
+            let sql = "UPDATE \(table) SET \(order) = ? WHERE \(SQLNames.key) = ? AND \(column) = ?"
             try writePositions(change, sql, [.integer(owner.key)], store.orderMarks.mark(table: table, column: order))
         case .reflexive(let name, let column, let other, let order?)?:
             let sql = "UPDATE \(name) SET \(order) = ?1 WHERE (\(column), \(other)) = (?2, ?3) OR (\(column), \(other)) = (?3, ?2)"

@@ -20,7 +20,7 @@ struct RelationshipPlan {
         case .joinTable(let name, let own, let target, let orderColumn, _):
             ownerColumn = "j.\(own)"
             order = orderColumn.map { "j.\($0)" } ?? "NULL"
-            head = "SELECT \(ownerColumn), \(order), \(columns.list) FROM \(name) j JOIN \(table) t0 ON t0.Z_PK = j.\(target)"
+            head = "SELECT \(ownerColumn), \(order), \(columns.list) FROM \(name) j \(SQLNames.join(table, "t0", on: "j.\(target)"))"
         case .reflexive(let name, let column, let other, let orderColumn):
             // A pair may stand there in one direction or in both.
             ownerColumn = "j.a"
@@ -28,7 +28,7 @@ struct RelationshipPlan {
             let place = orderColumn ?? "NULL"
             head = """
                 SELECT j.a, \(order), \(columns.list) FROM (SELECT \(column) AS a, \(other) AS b, \(place) AS p FROM \(name) UNION \
-                SELECT \(other), \(column), \(place) FROM \(name)) j JOIN \(table) t0 ON t0.Z_PK = j.b
+                SELECT \(other), \(column), \(place) FROM \(name)) j \(SQLNames.join(table, "t0", on: "j.b"))
                 """
         }
     }
@@ -38,9 +38,9 @@ struct RelationshipPlan {
 
     /// The statement for so many owners: few are parameters of their own, many come as one JSON array, so that few texts are prepared.
     func sql(ownerCount: Int) -> String {
-        let owners = ownerCount == 1 ? "= ?" : "IN (SELECT value FROM json_each(?))"
+        let owners = ownerCount == 1 ? "= ?" : "IN \(SQLDialect.list)"
         let places = isOrdered ? ", \(order)" : ""
-        return "\(head) WHERE \(ownerColumn) \(owners) ORDER BY \(ownerColumn)\(places), t0.Z_PK"
+        return "\(head) WHERE \(ownerColumn) \(owners) ORDER BY \(ownerColumn)\(places), t0.\(SQLNames.key)"
     }
 
     func parameters(_ owners: ArraySlice<Int64>) -> [SQLiteValue] {

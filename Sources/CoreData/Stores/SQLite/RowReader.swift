@@ -70,7 +70,7 @@ final class RowReader {
         guard let plan = columns.plan(forNumber: next) else {
             throw CocoaError.coreData(
                 .persistentStoreIncompatibleSchema,
-                "A row says Z_ENT = \(next), which is no entity of those asked for."
+                "A row says \(SQLNames.entity) = \(next), which is no entity of those asked for."
             )
         }
         (number, self.plan) = (next, plan)

@@ -47,7 +47,7 @@ extension SQLiteStore {
     /// Removes everything but the tables themselves. Needs a transaction around it.
     static func empty(_ connection: Connection, becoming fresh: StoreMetadata) throws {
         try deleteAllRows(connection)
-        try connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 0")
+        try connection.execute("UPDATE \(SQLNames.entityTable) SET \(SQLNames.lastKey) = 0")
         try fresh.write(to: connection)
     }
 
@@ -68,7 +68,7 @@ extension SQLiteStore {
             """
         )
         return names.compactMap { row in
-            guard case .text(let name)? = row.first, !["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"].contains(name) else { return nil }
+            guard case .text(let name)? = row.first, !SQLNames.systemTables.contains(name) else { return nil }
             return "\"\(name.replacingOccurrences(of: "\"", with: "\"\""))\""
         }
     }

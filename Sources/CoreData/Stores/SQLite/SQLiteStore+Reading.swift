@@ -103,7 +103,7 @@ extension SQLiteStore {
         rows.reserveCapacity(keys.count)
         try reporting("read rows") {
             try reading { connection in
-                try connection.withCached("\(frame.select) WHERE t0.Z_PK IN (SELECT value FROM json_each(?))") { statement in
+                try connection.withCached("\(frame.select) WHERE t0.\(SQLNames.key) IN \(SQLDialect.list)") { statement in
                     try statement.bind([.keys(keys)])
                     try RowReader(frame.columns, store: self) { run in
                         try self.requireNoStrangers(connection)

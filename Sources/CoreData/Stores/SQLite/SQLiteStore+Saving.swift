@@ -64,36 +64,39 @@ extension SQLiteStore {
 
     /// Takes a block of primary keys; the first is returned. Runs in the caller's transaction.
     func reserveKeys(_ count: Int, root: Int, _ connection: Connection) throws -> Int64 {
-        guard
-            case .integer(let highest)? = try connection.rows("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(Int64(root))])
-                .first?.first
-        else {
+        let (counter, last) = (SQLNames.entityTable, SQLNames.lastKey)
+        let counted = "SELECT \(last) FROM \(counter) WHERE \(SQLNames.entity) = ?"
+        guard case .integer(let highest)? = try connection.rows(counted, [.integer(Int64(root))]).first?.first else {
             throw CocoaError.coreData(
                 .persistentStoreSave,
-                "Z_PRIMARYKEY of \(url?.path ?? "the store") has no row for entity number \(root)."
+                "\(SQLNames.entityTable) of \(url?.path ?? "the store") has no row for entity number \(root)."
             )
         }
         // Keys of objects are positive, whatever a file says.
         let used = max(highest, 0)
         let floor = references.map { $0.reserve(count, after: used, root: schema.entity(numbered: root)?.description.name ?? "") } ?? used
-        let (last, isBeyond) = floor.addingReportingOverflow(Int64(count))
+        let (lastGiven, isBeyond) = floor.addingReportingOverflow(Int64(count))
         guard !isBeyond else {
             throw CocoaError.coreData(
                 .persistentStoreSave,
-                "\(url?.path ?? "The store") has no keys left for new objects: Z_MAX of entity number \(root) is \(highest)."
+                "\(url?.path ?? "The store") has no keys left for new objects: \(SQLNames.lastKey) of entity number \(root) is \(highest)."
             )
         }
         try connection.run(
-            "UPDATE OR FAIL Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND Z_MAX = ?",
-            [.integer(last), .integer(Int64(root)), .integer(highest)]
+            "\(SQLDialect.updateUpToFailure) \(counter) SET \(last) = ? WHERE \(SQLNames.entity) = ? AND \(last) = ?",
+            [.integer(lastGiven), .integer(Int64(root)), .integer(highest)]
         )
-        return last - Int64(count) + 1
+        return lastGiven - Int64(count) + 1
     }
 
     /// No key that was given out before is given out again, though somebody has counted back: nobody could write a row of that key then.
     func noteKeys(upTo key: Int64, root: Int, _ connection: Connection) throws {
         let last = max(key, keyPool.last(root: root))
-        try connection.run("UPDATE Z_PRIMARYKEY SET Z_MAX = ?1 WHERE Z_ENT = ?2 AND Z_MAX < ?1", [.integer(last), .integer(Int64(root))])
+        let column = SQLNames.lastKey
+        try connection.run(
+            "UPDATE \(SQLNames.entityTable) SET \(column) = ?1 WHERE \(SQLNames.entity) = ?2 AND \(column) < ?1",
+            [.integer(last), .integer(Int64(root))]
+        )
     }
 
     /// Takes a block of primary keys in a transaction of its own.
@@ -154,6 +157,6 @@ struct RowLookUp {
 
     init(_ entity: NSEntityDescription, _ schema: SQLSchema) {
         columns = SelectedColumns(entity: entity.rootEntity, includesSubentities: true, schema: schema, alias: "t0", firstColumn: 0)
-        sql = "SELECT \(columns.list) FROM \(schema.entity(for: entity).table) t0 WHERE t0.Z_PK = ?"
+        sql = "SELECT \(columns.list) FROM \(schema.entity(for: entity).table) t0 WHERE t0.\(SQLNames.key) = ?"
     }
 }

@@ -53,7 +53,7 @@ final class SaveStatements {
                 )
             }
         )
-        let names = (["Z_PK", "Z_ENT", "Z_OPT"] + columns.joined()).joined(separator: ", ")
+        let names = (SQLNames.rowColumns + columns.joined()).joined(separator: ", ")
         insertHead = "INTO \(entity.table)(\(names)) VALUES"
         let places = Array(repeating: "?", count: columns.reduce(0) { $0 + $1.count })
         insertRow = "(" + (["?", "\(entity.number)", "1"] + places).joined(separator: ",") + ")"
@@ -76,11 +76,11 @@ final class SaveStatements {
 
     /// The statement that inserts so many rows; its parameters are each row's key and then its columns.
     ///
-    /// NB: OR FAIL, so that the rows before one that breaks a constraint stay. A statement that has to take several rows back keeps the old
-    /// content of every page that it changes, in a temporary file: with indexes, that is many times what it writes.
+    /// NB: the rows before one that breaks a constraint stay.
     func insert(rows count: Int) -> String {
         if insertMany.count != count {
-            insertMany = (count, "INSERT OR FAIL \(insertHead)" + Array(repeating: insertRow, count: count).joined(separator: ","))
+            let rows = Array(repeating: insertRow, count: count).joined(separator: ",")
+            insertMany = (count, "\(SQLDialect.insertUpToFailure) \(insertHead)\(rows)")
         }
         return insertMany.sql
     }
@@ -97,9 +97,9 @@ final class SaveStatements {
     func update(_ slots: SlotMask) -> Update {
         if let known = updates.value(for: slots) { return known }
         let steps = ContiguousArray(self.steps.filter { slots.contains($0.slot) })
-        let assignments = steps.flatMap { columns[$0.slot] }.map { "\($0) = ?" } + ["Z_OPT = ?"]
-        let sql = "UPDATE \(entity.table) SET \(assignments.joined(separator: ", ")) WHERE Z_PK = ? AND "
-        let update = Update(sql: sql + "Z_OPT = ?", sqlOfAnyVersion: sql + "ifnull(CAST(Z_OPT AS INTEGER), 0) = ?", steps: steps)
+        let assignments = steps.flatMap { columns[$0.slot] }.map { "\($0) = ?" } + ["\(SQLNames.version) = ?"]
+        let sql = "UPDATE \(entity.table) SET \(assignments.joined(separator: ", ")) WHERE \(SQLNames.key) = ? AND "
+        let update = Update(sql: sql + "\(SQLNames.version) = ?", sqlOfAnyVersion: sql + "\(SQLDialect.anyVersion) = ?", steps: steps)
         updates.insert(update, for: slots)
         return update
     }
@@ -109,13 +109,10 @@ final class SaveStatements {
 
     /// Advances the versions of rows that were never read, by a JSON array of keys.
     var touch: String {
-        """
-        UPDATE \(entity.table) SET Z_OPT = CASE WHEN typeof(Z_OPT) = 'integer' AND Z_OPT < \(Int64.max) THEN Z_OPT + 1 ELSE 1 END \
-        WHERE Z_PK IN (SELECT value FROM json_each(?))
-        """
+        "UPDATE \(entity.table) SET \(SQLDialect.advanceUnreadVersion) WHERE \(SQLNames.key) IN \(SQLDialect.list)"
     }
     /// Gives a row a version: the first parameter; the key follows.
-    var setVersion: String { "UPDATE \(entity.table) SET Z_OPT = ? WHERE Z_PK = ?" }
+    var setVersion: String { "UPDATE \(entity.table) SET \(SQLNames.version) = ? WHERE \(SQLNames.key) = ?" }
     static let rowsPerDelete = 50
     private lazy var deleteMany = deleteText(count: Self.rowsPerDelete)
 
@@ -123,16 +120,17 @@ final class SaveStatements {
     func delete(count: Int) -> String { count == Self.rowsPerDelete ? deleteMany : deleteText(count: count) }
 
     private func deleteText(count: Int) -> String {
-        "DELETE FROM \(entity.table) WHERE Z_OPT = ? AND Z_PK IN (\(Array(repeating: "?", count: count).joined(separator: ",")))"
+        let keys = Array(repeating: "?", count: count).joined(separator: ",")
+        return "DELETE FROM \(entity.table) WHERE \(SQLNames.version) = ? AND \(SQLNames.key) IN (\(keys))"
     }
 
     /// Deletes rows that were never read, by a JSON array of keys.
-    var deleteUnread: String { "DELETE FROM \(entity.table) WHERE Z_PK IN (SELECT value FROM json_each(?))" }
+    var deleteUnread: String { "DELETE FROM \(entity.table) WHERE \(SQLNames.key) IN \(SQLDialect.list)" }
     /// The versions of rows, by a JSON array of keys.
-    var versions: String { "SELECT Z_PK, Z_OPT FROM \(entity.table) WHERE Z_PK IN (SELECT value FROM json_each(?))" }
+    var versions: String { "SELECT \(SQLNames.key), \(SQLNames.version) FROM \(entity.table) WHERE \(SQLNames.key) IN \(SQLDialect.list)" }
 }
 
 extension SQLiteValue {
-    /// Keys for `json_each`: one statement for any number of them.
+    /// Keys for `SQLDialect.list`: one statement for any number of them.
     static func keys(_ keys: some Sequence<Int64>) -> SQLiteValue { .text("[\(keys.map(String.init).joined(separator: ","))]") }
 }

@@ -154,7 +154,7 @@ struct BatchDeletion {
         }
         let names = [column.name, column.entityColumn, column.orderColumn].compactMap { $0 }.map { "\($0) = NULL" }
         try connection.run(
-            "UPDATE \(destination.table) SET \(names.joined(separator: ", ")) WHERE \(column.name) IN (SELECT value FROM json_each(?))",
+            "UPDATE \(destination.table) SET \(names.joined(separator: ", ")) WHERE \(column.name) IN \(SQLDialect.list)",
             [keys(entity)]
         )
     }
@@ -163,9 +163,9 @@ struct BatchDeletion {
     private func removePairs(of relationship: NSRelationshipDescription, _ entity: SQLEntity) throws {
         switch entity.toMany[relationship.name] {
         case .joinTable(let name, let owner, _, _, _)?:
-            try connection.run("DELETE FROM \(name) WHERE \(owner) IN (SELECT value FROM json_each(?))", [keys(entity)])
+            try connection.run("DELETE FROM \(name) WHERE \(owner) IN \(SQLDialect.list)", [keys(entity)])
         case .reflexive(let name, let column, let other, _)?:
-            let gone = "(SELECT value FROM json_each(?1))"
+            let gone = SQLDialect.firstList
             try connection.run("DELETE FROM \(name) WHERE \(column) IN \(gone) OR \(other) IN \(gone)", [keys(entity)])
         case .foreignKey?, nil: break
         }

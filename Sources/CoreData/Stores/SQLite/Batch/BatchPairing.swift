@@ -52,17 +52,17 @@ struct BatchPairing {
     ) throws {
         guard let entity = store.schema.entityIfStored(property.entity), let column = entity.columns[property.name] else { return }
         let keys = SQLiteValue.keys(ends.keys.sorted())
-        let select = "SELECT Z_PK, Z_ENT, \(column.name) FROM \(entity.table)"
-        let inKeys = "IN (SELECT value FROM json_each(?1))"
+        let select = "SELECT \(SQLNames.key), \(SQLNames.entity), \(column.name) FROM \(entity.table)"
+        let inKeys = "\(SQLNames.key) IN \(SQLDialect.firstList)"
         var writes: [Write] = []
-        try connection.withCached("\(select) WHERE Z_PK \(inKeys)") { statement in
+        try connection.withCached("\(select) WHERE \(inKeys)") { statement in
             try statement.bind([keys])
             while try statement.step() {
                 let end = ends[statement.int(0)] ?? nil
                 if statement.int(2) != end?.key ?? 0 { try writes.append(write(statement, end, property)) }
             }
         }
-        try connection.withCached("\(select) WHERE \(column.name) IN (SELECT value FROM json_each(?2)) AND NOT Z_PK \(inKeys)") {
+        try connection.withCached("\(select) WHERE \(column.name) IN \(SQLDialect.secondList) AND NOT \(inKeys)") {
             statement in
             try statement.bind([keys, .keys(others.keys.sorted())])
             while try statement.step() { try writes.append(write(statement, nil, property)) }
@@ -95,7 +95,8 @@ struct BatchPairing {
         try connection.run(
             """
             UPDATE \(entity.table) AS o SET \(column.name) = j.target\(numbered) \
-            FROM (SELECT \(element(0)) AS k, \(element(1)) AS target, \(element(2)) AS number FROM json_each(?)) AS j WHERE o.Z_PK = j.k
+            FROM (SELECT \(element(0)) AS k, \(element(1)) AS target, \(element(2)) AS number FROM \(SQLDialect.firstListTable)) AS j \
+            WHERE o.\(SQLNames.key) = j.k
             """,
             [.text("[\(values.joined(separator: ","))]")]
         )

@@ -14,8 +14,8 @@ struct BatchTargets {
             }
             let entity = store.schema.entity(for: store.model.entitiesInIndexOrder[Int(index)])
             // NB: NOT IN would read the whole table.
-            let isThere = "SELECT 1 FROM \(entity.table) t WHERE t.Z_PK = j.value AND t.Z_ENT = ?2"
-            let gone = "SELECT j.value FROM json_each(?1) j WHERE NOT EXISTS (\(isThere)) LIMIT 1"
+            let isThere = "SELECT 1 FROM \(entity.table) t WHERE t.\(SQLNames.key) = j.value AND t.\(SQLNames.entity) = ?2"
+            let gone = "SELECT j.value FROM \(SQLDialect.firstListTable) j WHERE NOT EXISTS (\(isThere)) LIMIT 1"
             let rows = try connection.rows(gone, [.keys(references.map(\.key)), .integer(Int64(entity.number))])
             if case .integer(let key)? = rows.first?.first {
                 let name = entity.description.name ?? "?"

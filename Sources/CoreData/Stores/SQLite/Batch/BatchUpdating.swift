@@ -14,9 +14,6 @@ struct BatchUpdating {
     private let entity: SQLEntity
     private var touched = TouchedRows()
 
-    /// As `SaveStatements.touch` says it of rows that were never read.
-    static let advance = "Z_OPT = CASE WHEN Z_OPT < \(Int64.max) THEN (Z_OPT | 0) + 1 ELSE 1 END"
-
     init(
         _ store: SQLiteStore,
         _ connection: Connection,
@@ -35,7 +32,7 @@ struct BatchUpdating {
         var values = ExpressionSQL(entity, store)
         var terms: [SQLText] = []
         for assignment in assignments { terms += try self.terms(assignment, &values) }
-        terms.append(SQLText(sql: Self.advance))
+        terms.append(SQLText(sql: SQLDialect.advanceVersion))
         let relationships = assignments.filter { ($0.property as? NSRelationshipDescription)?.inverse != nil }
         if !collectsKeys, relationships.isEmpty {
             let count = try write(terms, values, selection.clause)
@@ -47,7 +44,7 @@ struct BatchUpdating {
         let keys = SQLiteValue.keys(rows.map(\.key))
         let pairings = try pairings(of: relationships, rows)
         for assignment in relationships { try relate(assignment, keys) }
-        let clause = SQLText(sql: " WHERE t0.Z_PK IN (SELECT value FROM json_each(?))", parameters: [keys])
+        let clause = SQLText(sql: " WHERE t0.\(SQLNames.key) IN \(SQLDialect.list)", parameters: [keys])
         if !rows.isEmpty { _ = try write(terms, values, clause) }
         for pairing in pairings { try pairing.write(&touched) }
         touched.exclude(rows, root: query.entity.rootEntity.index)
@@ -89,7 +86,7 @@ struct BatchUpdating {
             } catch let error as SQLiteError where error.isBrokenUniqueIndex && !values.isEmpty {
                 return try writeApart(terms, values, clause)
             }
-        } catch let error as SQLiteError where error.message == ExpressionSQL.misfitMessage {
+        } catch let error as SQLiteError where error.message == SQLDialect.failureMessage {
             guard let name = try values.misfit(clause, connection) else { throw error }
             throw BatchValue(entity: query.entity, key: name).error(
                 .managedObjectValidation,
@@ -116,10 +113,10 @@ struct BatchUpdating {
         let query = values.values(clause)
         try connection.run("INSERT INTO \(apart) \(query.sql)", query.parameters)
         let cleared = columns.map { "\($0) = NULL" }.joined(separator: ", ")
-        try connection.run("UPDATE \(entity.table) SET \(cleared) WHERE Z_PK IN (SELECT k FROM \(apart))")
+        try connection.run("UPDATE \(entity.table) SET \(cleared) WHERE \(SQLNames.key) IN (SELECT k FROM \(apart))")
         var text = SQLText(sql: "UPDATE \(entity.table) AS t0 SET ")
         text.append((terms + zip(columns, names).map { SQLText(sql: "\($0) = s.\($1)") })[...], separator: ", ")
-        text.append(" FROM \(apart) AS s WHERE t0.Z_PK = s.k")
+        text.append(" FROM \(apart) AS s WHERE t0.\(SQLNames.key) = s.k")
         try connection.run(text.sql, text.parameters)
         let count = connection.changes
         try connection.execute("DROP TABLE \(apart)")
@@ -158,19 +155,22 @@ struct BatchUpdating {
         else { return }
         let target = value.target
         let key = target.map { SQLiteValue.integer($0.key) } ?? .null
-        let moving = "o.Z_PK IN (SELECT value FROM json_each(?1)) AND o.\(column.name) IS NOT ?2"
+        let moving = "o.\(SQLNames.key) IN \(SQLDialect.firstList) AND \(SQLDialect.isOther("o.\(column.name)", "?2"))"
         let table = store.schema.entity(for: relationship.destination).table
-        let owners = "SELECT DISTINCT d.Z_PK, d.Z_ENT FROM \(entity.table) o JOIN \(table) d ON d.Z_PK = o.\(column.name) WHERE \(moving)"
+        let join = SQLNames.join(table, "d", on: "o.\(column.name)")
+        let owners = "SELECT DISTINCT \(SQLNames.reference("d")) FROM \(entity.table) o \(join) WHERE \(moving)"
         let root = relationship.destination.rootEntity.index
         let former = try KeyReader(store: store, connection: connection).rows(owners, [keys, key])
         for owner in former { touched.add(owner, inverse.name, root: root) }
         guard let target else { return }
-        let members = try connection.rows("SELECT o.Z_PK FROM \(entity.table) o WHERE \(moving) ORDER BY o.Z_PK", [keys, key])
+        let moved = "SELECT o.\(SQLNames.key) FROM \(entity.table) o WHERE \(moving) ORDER BY o.\(SQLNames.key)"
+        let members = try connection.rows(moved, [keys, key])
         if !members.isEmpty { touched.add((target.key, Int(target.entity)), inverse.name, root: root) }
         guard let order = column.orderColumn else { return }
         let mark = store.orderMarks.mark(table: entity.table, column: order)
+        let sql = "UPDATE \(entity.table) SET \(order) = ? WHERE \(SQLNames.key) = ?"
         for member in members {
-            try connection.run("UPDATE \(entity.table) SET \(order) = ? WHERE Z_PK = ?", [.integer(try mark.next(connection)), member[0]])
+            try connection.run(sql, [.integer(try mark.next(connection)), member[0]])
         }
     }
 }

@@ -40,7 +40,8 @@ struct DecisionCheck {
     private func versions(_ keys: [Int64], root: Int) throws -> [Int64: Int32] {
         let table = store.schema.entity(for: store.model.entitiesInIndexOrder[root]).table
         var versions: [Int64: Int32] = [:]
-        try connection.withCached("SELECT Z_PK, Z_OPT FROM \(table) WHERE Z_PK IN (SELECT value FROM json_each(?))") { statement in
+        let select = "SELECT \(SQLNames.key), \(SQLNames.version) FROM \(table) WHERE \(SQLNames.key) IN \(SQLDialect.list)"
+        try connection.withCached(select) { statement in
             try statement.bind([.keys(keys)])
             while try statement.step() { versions[statement.int(0)] = EntityLayout.version(ofStored: statement.int(1)) }
         }

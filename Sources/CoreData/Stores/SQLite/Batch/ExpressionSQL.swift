@@ -14,11 +14,6 @@ struct ExpressionSQL {
         let conversion: Conversion
     }
 
-    /// What SQLite says where `misfit` is evaluated: of a text that is no JSON.
-    static let misfitMessage = "malformed JSON"
-    // NB: not constant, or it might be evaluated where no row needs it.
-    private static let misfit = "json('misfit' || t0.Z_PK)"
-
     private let entity: SQLEntity
     private var sql: PredicateSQL
     private var terms: [Term] = []
@@ -53,7 +48,7 @@ struct ExpressionSQL {
         terms.enumerated().map { index, term in
             let value = readsOthers ? SQLText(sql: "s.v\(index)") : term.value
             var text = SQLText(sql: "\(term.column) = ")
-            text.append(term.conversion.converted(value, orElse: Self.misfit))
+            text.append(term.conversion.converted(value, orElse: SQLDialect.failure))
             return text
         }
     }
@@ -61,7 +56,7 @@ struct ExpressionSQL {
     /// What stands behind the assignments: the clause that names the rows, or a query of them with what is to be written.
     func rest(_ clause: SQLText) -> SQLText {
         guard readsOthers else { return clause }
-        var text = SQLText(sql: " FROM (SELECT t0.Z_PK AS k")
+        var text = SQLText(sql: " FROM (SELECT t0.\(SQLNames.key) AS k")
         for (index, term) in terms.enumerated() {
             text.append(", ")
             text.append(term.value)
@@ -69,7 +64,7 @@ struct ExpressionSQL {
         }
         text.append(" FROM \(entity.table) t0\(joins)")
         text.append(clause)
-        text.append(") AS s WHERE t0.Z_PK = s.k")
+        text.append(") AS s WHERE t0.\(SQLNames.key) = s.k")
         return text
     }
 
@@ -79,10 +74,10 @@ struct ExpressionSQL {
 
     /// A query of the keys of rows, and of what their columns get.
     func values(_ clause: SQLText) -> SQLText {
-        var text = SQLText(sql: "SELECT t0.Z_PK")
+        var text = SQLText(sql: "SELECT \(SQLNames.key(of: "t0"))")
         for term in terms {
             text.append(", ")
-            text.append(term.conversion.converted(term.value, orElse: Self.misfit))
+            text.append(term.conversion.converted(term.value, orElse: SQLDialect.failure))
         }
         text.append(" FROM \(entity.table) t0\(joins)")
         text.append(clause)
@@ -95,9 +90,9 @@ struct ExpressionSQL {
             guard let test = term.conversion.test(term.value) else { continue }
             var text = SQLText(sql: "SELECT 1 FROM \(entity.table) t0\(joins)")
             text.append(clause)
-            text.append(clause.sql.isEmpty ? " WHERE NOT ifnull(" : " AND NOT ifnull(")
+            text.append(clause.sql.isEmpty ? " WHERE (" : " AND (")
             text.append(test)
-            text.append(", 0) LIMIT 1")
+            text.append(") IS NOT TRUE LIMIT 1")
             if try !connection.rows(text.sql, text.parameters).isEmpty { return term.name }
         }
         return nil

@@ -30,7 +30,7 @@ struct RowSelection {
 
     /// The rows are those that memory has chosen, if it would choose them now.
     private mutating func decide(by decision: BatchDecision?, _ check: DecisionCheck, sortsInMemory: Bool) throws {
-        let candidates = try check.candidates(select("t0.Z_PK, t0.Z_ENT, t0.Z_OPT"))
+        let candidates = try check.candidates(select(SQLNames.rowColumns.map { "t0.\($0)" }.joined(separator: ", ")))
         guard let decision, try check.holds(decision, for: candidates) else {
             throw UndecidedRows(
                 store: check.store.number,
@@ -41,14 +41,14 @@ struct RowSelection {
         }
         (joins, window) = ("", SQLText())
         let keys = SQLiteValue.keys(decision.chosen.map(\.key))
-        condition = SQLText(sql: " WHERE t0.Z_PK IN (SELECT value FROM json_each(?))", parameters: [keys])
+        condition = SQLText(sql: " WHERE t0.\(SQLNames.key) IN \(SQLDialect.list)", parameters: [keys])
     }
 
     /// What follows the table, whose alias is t0, in an UPDATE or DELETE.
     var clause: SQLText {
         if joins.isEmpty, window.sql.isEmpty { return condition }
-        let keys = select("t0.Z_PK")
-        return SQLText(sql: " WHERE t0.Z_PK IN (\(keys.sql))", parameters: keys.parameters)
+        let keys = select("t0.\(SQLNames.key)")
+        return SQLText(sql: " WHERE t0.\(SQLNames.key) IN (\(keys.sql))", parameters: keys.parameters)
     }
 
     /// A query of the rows.
@@ -60,7 +60,7 @@ struct RowSelection {
     }
 
     func rows(_ reader: KeyReader) throws -> [KeyReader.Found] {
-        let query = select("t0.Z_PK, t0.Z_ENT")
+        let query = select("\(SQLNames.reference("t0"))")
         return try reader.rows(query.sql, query.parameters)
     }
 }
@@ -134,25 +134,22 @@ extension SQLEntity {
     /// Whether a relationship's other end is in this store, and where it is kept.
     func targets(of relationship: NSRelationshipDescription, _ schema: SQLSchema) -> SQLText? {
         guard let destination = schema.entityIfStored(relationship.destination)?.table else { return nil }
-        let keys = "IN (SELECT value FROM json_each(?1))"
+        let (keys, found) = ("IN \(SQLDialect.firstList)", SQLNames.reference("d"))
+        func joined(_ column: String) -> String { SQLNames.join(destination, "d", on: column) }
         if !relationship.isToMany {
             guard let column = columns[relationship.name]?.name else { return nil }
-            return SQLText(
-                sql: "SELECT DISTINCT d.Z_PK, d.Z_ENT FROM \(table) o JOIN \(destination) d ON d.Z_PK = o.\(column) WHERE o.Z_PK \(keys)"
-            )
+            return SQLText(sql: "SELECT DISTINCT \(found) FROM \(table) o \(joined("o.\(column)")) WHERE o.\(SQLNames.key) \(keys)")
         }
         switch toMany[relationship.name] {
         case .foreignKey(let table, let column, _, _)?:
-            return SQLText(sql: "SELECT d.Z_PK, d.Z_ENT FROM \(table) d WHERE d.\(column) \(keys)")
+            return SQLText(sql: "SELECT \(found) FROM \(table) d WHERE d.\(column) \(keys)")
         case .joinTable(let name, let owner, let target, _, _)?:
-            return SQLText(
-                sql: "SELECT DISTINCT d.Z_PK, d.Z_ENT FROM \(name) j JOIN \(destination) d ON d.Z_PK = j.\(target) WHERE j.\(owner) \(keys)"
-            )
+            return SQLText(sql: "SELECT DISTINCT \(found) FROM \(name) j \(joined("j.\(target)")) WHERE j.\(owner) \(keys)")
         case .reflexive(let name, let column, let other, _)?:
             return SQLText(
                 sql: """
-                    SELECT d.Z_PK, d.Z_ENT FROM \(name) j JOIN \(destination) d ON d.Z_PK = j.\(other) WHERE j.\(column) \(keys) UNION \
-                    SELECT d.Z_PK, d.Z_ENT FROM \(name) j JOIN \(destination) d ON d.Z_PK = j.\(column) WHERE j.\(other) \(keys)
+                    SELECT \(found) FROM \(name) j \(joined("j.\(other)")) WHERE j.\(column) \(keys) UNION \
+                    SELECT \(found) FROM \(name) j \(joined("j.\(column)")) WHERE j.\(other) \(keys)
                     """
             )
         case nil: return nil

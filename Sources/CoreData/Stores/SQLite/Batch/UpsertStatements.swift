@@ -49,10 +49,9 @@ struct UpsertStatements {
         var text = statements.insertOne
         for constraint in constraints {
             let assignments = assignments(mask, except: constraint.columns)
-            let action = assignments.isEmpty ? "NOTHING" : "UPDATE SET \((assignments + [BatchUpdating.advance]).joined(separator: ", "))"
-            text += " ON CONFLICT(\(constraint.columns.joined(separator: ", "))) DO \(action)"
+            text += SQLDialect.onConflict(constraint.columns, assignments.isEmpty ? [] : assignments + [SQLDialect.advanceVersion])
         }
-        return returnsKey ? text + " RETURNING Z_PK, Z_ENT" : text
+        return returnsKey ? text + SQLDialect.returning("\(SQLNames.key), \(SQLNames.entity)") : text
     }
 
     /// The properties that are written where a row is there already. Those that every constraint has are what it was met by.
@@ -77,17 +76,18 @@ struct UpsertStatements {
             guard let relationship, mask.contains(slot), let inverse = relationship.inverse, inverse.isToMany,
                 let column = columns[slot].first, let owners = schema.entityIfStored(relationship.destination)?.table
             else { return nil }
-            let names = ["Z_PK"] + columns.joined()
+            let names = [SQLNames.key] + columns.joined()
             let places = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
             let meets = constraints.map { "(" + $0.columns.map { "o.\($0) = r.\($0)" }.joined(separator: " AND ") + ")" }
-            let isWritten = self.owners[relationship.name].map { " AND o.Z_ENT IN (\($0))" } ?? ""
+            let isWritten = self.owners[relationship.name].map { " AND o.\(SQLNames.entity) IN (\($0))" } ?? ""
             return Transfer(
                 slot: slot,
                 inverse: inverse,
                 sql: """
                     WITH r(\(names.joined(separator: ", "))) AS (VALUES(\(places))) \
-                    SELECT o.\(column) IS NOT r.\(column)\(isWritten), d.Z_PK, d.Z_ENT FROM r \
-                    CROSS JOIN \(entity.table) o ON \(meets.joined(separator: " OR ")) LEFT JOIN \(owners) d ON d.Z_PK = o.\(column)
+                    SELECT \(SQLDialect.isOther("o.\(column)", "r.\(column)"))\(isWritten), \(SQLNames.reference("d")) FROM r \
+                    \(SQLDialect.joinInOrder) \(entity.table) o ON \(meets.joined(separator: " OR ")) \
+                    LEFT \(SQLNames.join(owners, "d", on: "o.\(column)"))
                     """
             )
         }
@@ -96,10 +96,11 @@ struct UpsertStatements {
     private func assignments(_ mask: SlotMask, except equal: [String]) -> [String] {
         statements.shape.layout.slots.enumerated().flatMap { slot, property -> [String] in
             guard mask.contains(slot) else { return [] }
-            let written = columns[slot].filter { !equal.contains($0) }.map { ($0, "excluded.\($0)") }
+            let written = columns[slot].filter { !equal.contains($0) }.map { ($0, SQLDialect.proposed($0)) }
             return (written + position(beside: slot)).map { column, value in
                 guard let numbers = owners[property.name] else { return "\(column) = \(value)" }
-                return "\(column) = CASE WHEN \(entity.table).Z_ENT IN (\(numbers)) THEN \(value) ELSE \(entity.table).\(column) END"
+                let isOwner = "\(SQLNames.entity(of: entity.table)) IN (\(numbers))"
+                return "\(column) = CASE WHEN \(isOwner) THEN \(value) ELSE \(entity.table).\(column) END"
             }
         }
     }
@@ -108,7 +109,7 @@ struct UpsertStatements {
     private func position(beside slot: Int) -> [(column: String, value: String)] {
         guard let reference = columns[slot].first, let position = statements.shape.positionSlots[slot], let column = columns[position].first
         else { return [] }
-        let isSame = "\(entity.table).\(reference) IS excluded.\(reference)"
-        return [(column, "CASE WHEN \(isSame) THEN \(entity.table).\(column) ELSE excluded.\(column) END")]
+        let isSame = SQLDialect.isSame("\(entity.table).\(reference)", SQLDialect.proposed(reference))
+        return [(column, "CASE WHEN \(isSame) THEN \(entity.table).\(column) ELSE \(SQLDialect.proposed(column)) END")]
     }
 }

@@ -87,7 +87,7 @@ private struct ColumnListBuilder {
         self.alias = alias
         self.first = first
         self.properties = properties
-        list = "\(alias).Z_PK, \(alias).Z_ENT, \(alias).Z_OPT"
+        list = "\(alias).\(SQLNames.key), \(alias).\(SQLNames.entity), \(alias).\(SQLNames.version)"
     }
 
     mutating func plan(for entity: SQLEntity) -> ColumnPlan {

@@ -92,7 +92,8 @@ private struct DictionarySQL {
     /// The number of the entity that the row with a key is of; nil where it can be only one.
     private func entityNumber(_ key: String, _ entity: NSEntityDescription) -> String? {
         guard let stored = sql.schema.entityIfStored(entity), stored.hasSubentities else { return nil }
-        return key == "t0.Z_PK" ? "t0.Z_ENT" : "(SELECT e.Z_ENT FROM \(stored.table) e WHERE e.Z_PK = \(key))"
+        if key == SQLNames.key(of: "t0") { return SQLNames.entity(of: "t0") }
+        return "(SELECT e.\(SQLNames.entity) FROM \(stored.table) e WHERE e.\(SQLNames.key) = \(key))"
     }
 
     mutating func filter() throws {

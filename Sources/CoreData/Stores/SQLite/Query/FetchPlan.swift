@@ -75,11 +75,7 @@ struct FetchPlan {
         parameters = limit.parameters.isEmpty ? condition.text.parameters : condition.text.parameters + limit.parameters
     }
 
-    static func limit(_ query: FetchQuery) -> SQLText {
-        let limit = SQLiteValue.integer(query.limit > 0 ? Int64(query.limit) : -1)
-        if query.offset > 0 { return SQLText(sql: " LIMIT ? OFFSET ?", parameters: [limit, .integer(Int64(query.offset))]) }
-        return query.limit > 0 ? SQLText(sql: " LIMIT ?", parameters: [limit]) : SQLText()
-    }
+    static func limit(_ query: FetchQuery) -> SQLText { SQLDialect.window(limit: query.limit, offset: query.offset) }
 }
 
 extension FetchPlan.Result {

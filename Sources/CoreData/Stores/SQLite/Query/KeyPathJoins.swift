@@ -21,7 +21,7 @@ struct SQLScope {
     }
 
     var joinClauses: String {
-        joins.isEmpty ? "" : joins.reduce(into: "") { $0 += " LEFT JOIN \($1.table) \($1.alias) ON \($1.alias).Z_PK = \($1.foreignKey)" }
+        joins.isEmpty ? "" : joins.reduce(into: "") { $0 += " LEFT " + SQLNames.join($1.table, $1.alias, on: $1.foreignKey) }
     }
 
     /// The alias of the table that a foreign key leads to; `newAlias` where it is not joined yet.
@@ -30,7 +30,7 @@ struct SQLScope {
     /// - Throws: `BeyondSQL`; "the maximum number of tables in a join" is 64.
     mutating func join(_ table: String, on foreignKey: String, newAlias: String) throws -> String {
         if let join = joins.first(where: { $0.foreignKey == foreignKey }) { return join.alias }
-        guard joins.count < 63 else { throw BeyondSQL() }
+        guard joins.count < SQLLimits.joinedTables else { throw BeyondSQL() }
         joins.append(Join(foreignKey: foreignKey, table: table, alias: newAlias))
         return newAlias
     }
@@ -76,8 +76,8 @@ extension PredicateSQL {
             if alias.isEmpty { alias = try join(table, on: key, scope: scope) }
             if name == "entity" {
                 switch keys[(index + 1)...] {
-                case []: return .entityNumber(column: alias + ".Z_ENT")
-                case ["name"]: return .entityName(column: alias + ".Z_ENT", table)
+                case []: return .entityNumber(column: SQLNames.entity(of: alias))
+                case ["name"]: return .entityName(column: SQLNames.entity(of: alias), table)
                 default: throw BeyondSQL()
                 }
             }
@@ -106,7 +106,7 @@ extension PredicateSQL {
 
     /// The row that a scope is about.
     func row(of scope: Int) -> (key: String, entity: NSEntityDescription) {
-        (scopes[scope].alias + ".Z_PK", scopes[scope].entity.description)
+        (SQLNames.key(of: scopes[scope].alias), scopes[scope].entity.description)
     }
 
     private mutating func join(_ entity: SQLEntity, on foreignKey: String, scope: Int) throws -> String {

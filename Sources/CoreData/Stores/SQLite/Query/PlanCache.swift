@@ -58,7 +58,7 @@ final class PlanFrame: Sendable {
             select = "SELECT \(columns.list) FROM \(stored.table) t0"
         case .references:
             columns = .none
-            select = "SELECT t0.Z_PK, t0.Z_ENT FROM \(stored.table) t0"
+            select = "SELECT \(SQLNames.reference("t0")) FROM \(stored.table) t0"
         case .count:
             columns = .none
             select = "SELECT COUNT(*) FROM \(stored.table) t0"
@@ -71,7 +71,7 @@ final class PlanFrame: Sendable {
     private static func entityFilter(of entity: NSEntityDescription, _ includesSubentities: Bool, _ schema: SQLSchema) -> String {
         let wanted = includesSubentities ? schema.subtree(of: entity) : [schema.entity(for: entity)]
         if wanted.count == schema.subtree(of: entity.rootEntity).count { return "" }
-        if wanted.count == 1 { return " WHERE t0.Z_ENT = \(wanted[0].number)" }
-        return " WHERE t0.Z_ENT IN (\(wanted.map { String($0.number) }.joined(separator: ", ")))"
+        if wanted.count == 1 { return " WHERE t0.\(SQLNames.entity) = \(wanted[0].number)" }
+        return " WHERE t0.\(SQLNames.entity) IN (\(wanted.map { String($0.number) }.joined(separator: ", ")))"
     }
 }

@@ -148,19 +148,17 @@ extension PredicateSQL {
         }
         text.append(element.text)
         if element.kind == .text { text.append(collation) }
-        text.append(" IN (")
+        text.append(" IN ")
         write(values, hasNull: hasNull)
-        text.append(")")
     }
 
     private mutating func write(_ values: [SQLiteValue], hasNull: Bool) {
         if values.count >= 100, let json = JSONList.text(of: values, hasNull: hasNull) {
-            text.append("SELECT value FROM json_each(")
-            text.append(parameter: .text(json))
-            return text.append(")")
+            return text.append(SQLText(sql: SQLDialect.list, parameters: [.text(json)]))
         }
+        text.append("(")
         text.append(parameters: values)
-        if hasNull { text.append(", NULL") }
+        text.append(hasNull ? ", NULL)" : ")")
     }
 
     private mutating func writeEqualities(_ element: SQLOperand, _ list: [SQLOperand], _ collation: String) {

@@ -61,7 +61,7 @@ extension PredicateSQL {
     private mutating func withoutIndex(_ arguments: [NSExpression]) throws -> SQLOperand {
         guard arguments.count == 1 else { throw BeyondSQL() }
         let operand = try operand(arguments[0])
-        return SQLOperand(prefix("(+", operand.text, ")"), operand.kind)
+        return SQLOperand(prefix("(\(SQLDialect.withoutIndex)", operand.text, ")"), operand.kind)
     }
 
     /// A date is stored as the number that a cast makes of it.

@@ -31,7 +31,7 @@ extension PredicateSQL {
     }
 
     private mutating func writeContains(_ subject: SQLOperand, _ pattern: SQLOperand) {
-        text.append("instr(")
+        text.append("\(SQLFunctions.position)(")
         text.append(subject.text)
         text.append(", ")
         text.append(pattern.text)

@@ -186,9 +186,9 @@ extension SQLCollection {
         switch storage {
         case .foreignKey(_, let column, _, _): "\(alias).\(column) = \(owner)"
         case .joinTable(let name, let ownerColumn, let targetColumn, _, _):
-            "\(alias).Z_PK IN (SELECT \(targetColumn) FROM \(name) WHERE \(ownerColumn) = \(owner))"
+            "\(alias).\(SQLNames.key) IN (SELECT \(targetColumn) FROM \(name) WHERE \(ownerColumn) = \(owner))"
         case .reflexive(let name, let column, let otherColumn, _):
-            "\(alias).Z_PK IN (SELECT \(otherColumn) FROM \(name) WHERE \(column) = \(owner) "
+            "\(alias).\(SQLNames.key) IN (SELECT \(otherColumn) FROM \(name) WHERE \(column) = \(owner) "
                 + "UNION ALL SELECT \(column) FROM \(name) WHERE \(otherColumn) = \(owner))"
         }
     }

@@ -48,7 +48,7 @@ extension PredicateSQL {
     private mutating func writeMembership(of columns: [SQLOperand], in tuples: [[SQLiteValue]]) {
         if tuples.isEmpty { return text.append("0") }
         let names = columns.map { "o.\($0.text.sql.dropFirst("t0.".count))" }.joined(separator: ", ")
-        text.append("t0.Z_PK IN (SELECT o.Z_PK FROM \(scopes[0].entity.table) AS o WHERE (\(names)) IN (")
+        text.append("t0.\(SQLNames.key) IN (SELECT o.\(SQLNames.key) FROM \(scopes[0].entity.table) AS o WHERE (\(names)) IN (")
         text.append(Self.rows(tuples, columns.map(\.kind.affinity)))
         text.append("))")
     }
@@ -63,7 +63,7 @@ extension PredicateSQL {
         let texts = tuples.compactMap { JSONList.text(of: $0, hasNull: false) }
         if texts.count == tuples.count {
             let json = SQLiteValue.text("[\(texts.joined(separator: ","))]")
-            return SQLText(sql: "SELECT \(casts { "json_extract(value, '$[\($0)]')" }) FROM json_each(?)", parameters: [json])
+            return SQLText(sql: "SELECT \(casts { "json_extract(value, '$[\($0)]')" }) FROM \(SQLDialect.listTable)", parameters: [json])
         }
         let row = "(\(Array(repeating: "?", count: affinities.count).joined(separator: ", ")))"
         let rows = Array(repeating: row, count: tuples.count).joined(separator: ", ")
@@ -76,7 +76,7 @@ extension SQLKind {
     fileprivate var affinity: String {
         switch self {
         case .text, .url: "TEXT"
-        case .data, .uuid: "BLOB"
+        case .data, .uuid: ColumnType.data
         default: "NUMERIC"
         }
     }

@@ -29,25 +29,14 @@ struct PredicateSQL {
         scopes = [SQLScope(alias: "t0", entity: entity)]
     }
 
-    /// NB: "The maximum number of parameters in a statement" is 32,766 unless SQLite was built with another.
-    private static let maximumParameters = 30_000
-    /// Each level takes at least one place of the parser's stack, of which there are 100.
-    private static let maximumDepth = 100
-    /// So many parentheses in each other any SQLite takes, whatever stands between them.
-    private static let harmlessNesting = 6
-
     /// Writes rows off, few of them one by one, so that the texts of many fetches are the same.
     mutating func exclude(_ keys: [Int64]) {
         if keys.isEmpty { return }
         beginConjunct()
-        text.append("t0.Z_PK NOT IN (")
-        if keys.count <= 8 {
-            text.append(parameters: keys.map(SQLiteValue.integer))
-        } else {
-            text.append("SELECT value FROM json_each(")
-            text.append(parameter: .text("[" + keys.map { String($0) }.joined(separator: ",") + "]"))
-            text.append(")")
-        }
+        text.append("t0.\(SQLNames.key) NOT IN ")
+        if keys.count > 8 { return text.append(SQLText(sql: SQLDialect.list, parameters: [.keys(keys)])) }
+        text.append("(")
+        text.append(parameters: keys.map(SQLiteValue.integer))
         text.append(")")
     }
 
@@ -63,7 +52,7 @@ struct PredicateSQL {
             let untouched = scopes
             do {
                 let condition = try apart { try $0.write(conjunct) }
-                guard count + condition.parameters.count <= Self.maximumParameters, try Self.canParse(condition.sql) else {
+                guard count + condition.parameters.count <= SQLLimits.parameters, try Self.canParse(condition.sql) else {
                     throw BeyondSQL()
                 }
                 count += condition.parameters.count
@@ -88,14 +77,14 @@ struct PredicateSQL {
             if byte == UInt8(ascii: "(") { nesting += 1 } else if byte == UInt8(ascii: ")") { nesting -= 1 }
             deepest = max(deepest, nesting)
         }
-        if deepest <= harmlessNesting { return true }
+        if deepest <= SQLLimits.harmlessNesting { return true }
         return try Connection.canParse("SELECT COUNT(*) FROM (SELECT 1 FROM t t0 WHERE 1 AND 1 AND (\(condition)))")
     }
 
     /// - Throws: `BeyondSQL` where no statement could be nested that deep.
     mutating func goDeeper() throws {
         depth += 1
-        guard depth <= Self.maximumDepth else { throw BeyondSQL() }
+        guard depth <= SQLLimits.nesting else { throw BeyondSQL() }
     }
 
     private func conjuncts(of predicate: PredicateTree) -> [PredicateTree] {

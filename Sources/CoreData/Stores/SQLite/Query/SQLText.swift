@@ -27,10 +27,9 @@ struct SQLText: Equatable {
 
     /// The parts with `separator` between them.
     ///
-    /// NB: SQLite refuses expressions more than 1,000 levels deep, and `a AND b AND c` is one level for each part: long lists become a
-    /// balanced tree.
+    /// NB: `a AND b AND c` is one level of an expression for each part: long lists become a balanced tree.
     mutating func append(_ parts: ArraySlice<SQLText>, separator: String) {
-        if parts.count <= 100 {
+        if parts.count <= SQLLimits.chainedParts {
             for (index, part) in parts.enumerated() {
                 if index > 0 { append(separator) }
                 append(part)

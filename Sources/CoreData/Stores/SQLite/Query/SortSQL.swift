@@ -33,7 +33,7 @@ extension PredicateSQL {
 
     private mutating func sortOperand(_ key: SortKey) throws -> SQLOperand {
         switch key {
-        case .object: return SQLOperand("t0.Z_PK", .integer)
+        case .object: return SQLOperand("t0.\(SQLNames.key)", .integer)
         case .key(let path): return try operand(try target(of: path, scope: 0))
         case .keyPath: throw BeyondSQL()
         }

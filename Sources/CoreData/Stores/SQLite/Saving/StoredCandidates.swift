@@ -24,8 +24,7 @@ struct StoredCandidates {
         return rows
     }
 
-    // NB: stock SQLite takes 32,766 parameters, old ones 999.
-    private var rowsPerStatement: Int { max(1, 900 / constraint.columns.count) }
+    private var rowsPerStatement: Int { max(1, SQLLimits.parametersAnywhere / constraint.columns.count) }
 
     /// Each row begins with the number of the candidate whose values it has.
     private func sql(_ columns: SelectedColumns) -> String {
@@ -34,7 +33,10 @@ struct StoredCandidates {
         let values = (0..<rowsPerStatement).map { "(\($0)\(parameters))" }.joined(separator: ",")
         let terms = constraint.columns.enumerated().map { "t0.\($1) = c.v\($0)" }.joined(separator: " AND ")
         let table = store.schema.entity(for: root).table
-        return "WITH c(i, \(names)) AS (VALUES \(values)) SELECT c.i, \(columns.list) FROM c CROSS JOIN \(table) t0 ON \(terms)"
+        return """
+            WITH c(i, \(names)) AS (VALUES \(values)) SELECT c.i, \(columns.list) FROM c \
+            \(SQLDialect.joinInOrder) \(table) t0 ON \(terms)
+            """
     }
 
     private func read(

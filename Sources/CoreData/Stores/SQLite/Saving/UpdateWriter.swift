@@ -74,7 +74,7 @@ struct UpdateWriter {
     ) throws -> Int32 {
         writer.begin()
         let (key, handle) = (group.updates[index].key, statement.handle)
-        // As SQL has it in `SaveStatements.touch`.
+        // As SQL has it in `SQLDialect.advanceVersion`.
         let newVersion = version < .max ? version + 1 : 1
         if !statements.positions.isEmpty { try positions.assign(to: group.updates[index].row.own, statements) }
         let next = try writer.bind(group.updates[index].row.bytes, steps, to: handle, from: 1)
@@ -118,7 +118,7 @@ struct UpdateWriter {
 
     private func free(_ column: String, of keys: some Sequence<Int64>, _ table: String) throws {
         // NB: NULL is distinct from every other NULL in a unique index.
-        try connection.run("UPDATE \(table) SET \(column) = NULL WHERE Z_PK IN (SELECT value FROM json_each(?))", [.keys(keys)])
+        try connection.run("UPDATE \(table) SET \(column) = NULL WHERE \(SQLNames.key) IN \(SQLDialect.list)", [.keys(keys)])
     }
 
     /// For changes to rows that a child context had saved before and that no store knows, or whose versions no row can say: there is nothing

@@ -32,7 +32,10 @@ struct EntityNumbering: Sendable {
         let unnamed = match(match(members, by: \.name), by: \.renamingIdentifier)
         let lost = match(unnamed) { entity in free.first { $0.value == computed[entity.index] }?.key }
         if let entity = lost.first {
-            throw CocoaError.coreData(.persistentStoreIncompatibleSchema, "The store has no entity \(entity.name ?? "") in Z_PRIMARYKEY.")
+            throw CocoaError.coreData(
+                .persistentStoreIncompatibleSchema,
+                "The store has no entity \(entity.name ?? "") in \(SQLNames.entityTable)."
+            )
         }
         self.init(numbered: numbered, of: model)
     }

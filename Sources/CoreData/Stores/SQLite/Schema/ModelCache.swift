@@ -9,16 +9,17 @@ enum ModelCache {
     /// Left out of the copy: validation predicates, fetch requests and fetched properties, and what a file has no form for. None of them is part
     /// of a version hash.
     static func write(_ model: NSManagedObjectModel, to connection: Connection) throws {
-        try connection.execute("DELETE FROM Z_MODELCACHE")
-        try connection.run("INSERT INTO Z_MODELCACHE(Z_CONTENT) VALUES(?1)", [.blob(try content(of: model))])
+        try connection.execute("DELETE FROM \(SQLNames.modelTable)")
+        try connection.run("INSERT INTO \(SQLNames.modelTable)(\(SQLNames.modelContent)) VALUES(?1)", [.blob(try content(of: model))])
     }
 
     /// The model that the store carries; nil for a store without one, as older ones are.
     ///
     /// - Throws: `ModelFormatError` where it cannot be read, or the `SQLiteError` of a statement.
     static func read(from connection: Connection) throws -> Model? {
-        let table = try connection.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_MODELCACHE'")
-        guard !table.isEmpty, case .blob(let content)? = try connection.rows("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1").first?.first
+        let table = try connection.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '\(SQLNames.modelTable)'")
+        let copy = "SELECT \(SQLNames.modelContent) FROM \(SQLNames.modelTable) LIMIT 1"
+        guard !table.isEmpty, case .blob(let content)? = try connection.rows(copy).first?.first
         else { return nil }
         return try Model(archive: Data(Inflater.inflated(content)))
     }

@@ -45,7 +45,7 @@ struct SQLJoinTable: Sendable {
 
     /// The statement that makes the table.
     var creationStatement: String {
-        let columns = columns.map { "\($0) INTEGER" } + ["PRIMARY KEY (\(masterColumn), \(otherColumn))"]
+        let columns = columns.map { "\($0) \(ColumnType.integer)" } + ["PRIMARY KEY (\(masterColumn), \(otherColumn))"]
         return "CREATE TABLE \(name) ( \(columns.joined(separator: ", ")) )"
     }
 

@@ -7,9 +7,15 @@ extension SQLSchema {
     }
 
     static let systemTables = [
-        "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)",
-        "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)",
-        "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
+        """
+        CREATE TABLE \(SQLNames.entityTable) (\(SQLNames.entity) \(ColumnType.integer) PRIMARY KEY, \
+        \(SQLNames.entityName) \(ColumnType.text), \(SQLNames.superentity) \(ColumnType.integer), \(SQLNames.lastKey) \(ColumnType.integer))
+        """,
+        """
+        CREATE TABLE \(SQLNames.metadataTable) (\(SQLNames.metadataVersion) \(ColumnType.integer) PRIMARY KEY, \
+        \(SQLNames.identifier) \(ColumnType.text)(255), \(SQLNames.propertyList) \(ColumnType.data))
+        """,
+        "CREATE TABLE \(SQLNames.modelTable) (\(SQLNames.modelContent) \(ColumnType.data))",
     ]
 
     private func tableStatements(_ table: SQLTable) -> [String] {
@@ -25,7 +31,7 @@ extension SQLSchema {
         for entity in table.entities {
             statements += joinTables(namedBy: entity).map(\.indexStatement)
             if entity === table.entities[0], table.entities.count > 1 {
-                statements.append(index(named: "\(table.name)_Z_ENT_INDEX", on: table, ["Z_ENT"]))
+                statements.append(index(named: "\(table.name)_\(SQLNames.entity)_INDEX", on: table, [SQLNames.entity]))
             }
             statements += entity.indexes.compactMap { fetchIndex($0, of: entity, on: table) }
             statements += entity.constraintNames.map { uniqueIndex($0, of: entity, on: table) }
@@ -46,8 +52,8 @@ extension SQLSchema {
         else { return nil }
         let columns = elements.compactMap { column($0.propertyName ?? "", of: entity) }
         guard !elements.isEmpty, columns.count == elements.count else { return nil }
-        let terms = zip(columns, elements).map { "\($0) COLLATE BINARY \($1.isAscending ? "ASC" : "DESC")" }
-        return index(named: "Z_\(entity.name ?? "")_\(description.name)", on: table, terms)
+        let terms = zip(columns, elements).map { "\($0) \(SQLDialect.byBytes) \($1.isAscending ? "ASC" : "DESC")" }
+        return index(named: SQLNames.fetchIndex(description.name, of: entity), on: table, terms)
     }
 
     private func column(_ name: String, of entity: NSEntityDescription) -> String? {
@@ -55,7 +61,7 @@ extension SQLSchema {
     }
 
     /// What indexes can name besides properties.
-    private static let systemColumns = ["objectID": "Z_PK", "entity": "Z_ENT"]
+    private static let systemColumns = ["objectID": SQLNames.key, "entity": SQLNames.entity]
 
     private func uniqueIndex(_ names: [String], of entity: NSEntityDescription, on table: SQLTable) -> String {
         let columns = names.map { name in
@@ -64,13 +70,14 @@ extension SQLSchema {
                     "A uniqueness constraint of \(entity.name ?? "") names \(name), which has no column: use attributes and to-one relationships."
                 )
             }
-            return "\(column) COLLATE BINARY ASC"
+            return "\(column) \(SQLDialect.byBytes) ASC"
         }
-        return index(named: "Z_\(entity.name ?? "")_UNIQUE_\(names.joined(separator: "_"))", unique: true, on: table, columns)
+        return index(named: SQLNames.uniqueIndex(over: names, of: entity), unique: true, on: table, columns)
     }
 
     private func numberStatement(_ entity: SQLEntity) -> String {
         let name = (entity.description.name ?? "").replacingOccurrences(of: "'", with: "''")
-        return "INSERT INTO Z_PRIMARYKEY(Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES(\(entity.number), '\(name)', \(entity.superNumber), 0)"
+        let columns = [SQLNames.entity, SQLNames.entityName, SQLNames.superentity, SQLNames.lastKey].joined(separator: ", ")
+        return "INSERT INTO \(SQLNames.entityTable)(\(columns)) VALUES(\(entity.number), '\(name)', \(entity.superNumber), 0)"
     }
 }

@@ -21,7 +21,7 @@ private struct StoreCatalog {
 
     func entityNumbers() throws -> [String: Int] {
         var numbers: [String: Int] = [:]
-        for row in try connection.rows("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY") {
+        for row in try connection.rows("SELECT \(SQLNames.entity), \(SQLNames.entityName) FROM \(SQLNames.entityTable)") {
             guard case .integer(let number) = row[0], case .text(let name) = row[1], Self.modelNumbers.contains(number) else { continue }
             numbers[name] = Int(number)
         }

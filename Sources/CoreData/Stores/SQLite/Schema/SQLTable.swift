@@ -46,7 +46,8 @@ struct SQLTable: Sendable {
 
     /// The statement that makes the table.
     var creationStatement: String {
-        let columns = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"] + columns.map { "\($0.name) \($0.type)" }
+        let own = SQLNames.rowColumns.map { "\($0) \(ColumnType.integer)" + ($0 == SQLNames.key ? " PRIMARY KEY" : "") }
+        let columns = own + columns.map { "\($0.name) \($0.type)" }
         return "CREATE TABLE \(name) ( \(columns.joined(separator: ", ")) )"
     }
 }
@@ -58,7 +59,7 @@ private struct SQLTableBuilder {
     private(set) var foreignKeys: [String] = []
     private(set) var columnsByProperty: [ObjectIdentifier: SQLColumn] = [:]
     private var grouped: [[SQLTable.Column]] = ColumnGroup.allCases.map { _ in [] }
-    private var taken: Set<String> = ["Z_PK", "Z_ENT", "Z_OPT"]
+    private var taken = Set(SQLNames.rowColumns)
 
     init(numbering: EntityNumbering, oneWay: [Int: [NSRelationshipDescription]]) {
         self.numbering = numbering
@@ -79,7 +80,7 @@ private struct SQLTableBuilder {
         guard let (type, group) = attribute.attributeType.column else { return }
         let name = SQLNames.unique(SQLNames.column(attribute.name), in: &taken)
         append(name, type, to: group)
-        let isMarked = type == "BLOB" && attribute.allowsExternalBinaryDataStorage && attribute.attributeType != .UUIDAttributeType
+        let isMarked = type == ColumnType.data && attribute.allowsExternalBinaryDataStorage && attribute.attributeType != .UUIDAttributeType
         columnsByProperty[ObjectIdentifier(attribute)] = SQLColumn(name: name, type: type, isMarked: isMarked)
     }
 
@@ -103,41 +104,18 @@ private struct SQLTableBuilder {
 
     private mutating func foreignKey(named name: String) -> SQLColumn {
         let name = SQLNames.unique(name, in: &taken)
-        append(name, "INTEGER", to: .integer)
+        append(name, ColumnType.integer, to: .integer)
         foreignKeys.append(name)
-        return SQLColumn(name: name, type: "INTEGER")
+        return SQLColumn(name: name, type: ColumnType.integer)
     }
 
     private mutating func companion(_ name: String, in group: ColumnGroup) -> String {
         let name = SQLNames.unique(name, in: &taken)
-        append(name, "INTEGER", to: group)
+        append(name, ColumnType.integer, to: group)
         return name
     }
 
     private mutating func append(_ name: String, _ type: String, to group: ColumnGroup) {
         grouped[group.rawValue].append(SQLTable.Column(name: name, type: type))
-    }
-}
-
-/// The groups of columns in a new table, in their order.
-private enum ColumnGroup: Int, CaseIterable {
-    case integer, order, floating, decimal, string, uri, uuid, transformable, binary
-}
-
-extension NSAttributeType {
-    /// The declared type of the column, and its place in the table; nil for types that have no column of their own.
-    fileprivate var column: (type: String, group: ColumnGroup)? {
-        switch self {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .booleanAttributeType: ("INTEGER", .integer)
-        case .doubleAttributeType, .floatAttributeType: ("FLOAT", .floating)
-        case .dateAttributeType: ("TIMESTAMP", .floating)
-        case .decimalAttributeType: ("DECIMAL", .decimal)
-        case .stringAttributeType: ("VARCHAR", .string)
-        case .URIAttributeType: ("VARCHAR", .uri)
-        case .UUIDAttributeType: ("BLOB", .uuid)
-        case .transformableAttributeType: ("BLOB", .transformable)
-        case .binaryDataAttributeType: ("BLOB", .binary)
-        case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: nil
-        }
     }
 }

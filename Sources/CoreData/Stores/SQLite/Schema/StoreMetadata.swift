@@ -79,16 +79,16 @@ extension StoreMetadata {
     /// - Throws: `CocoaError.fileReadCorruptFile` for a row that cannot be understood, or the `SQLiteError` of the read.
     static func read(from connection: Connection) throws -> StoreMetadata? {
         let tables = try connection.rows(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('Z_METADATA', '\(replacementTable)')"
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('\(SQLNames.metadataTable)', '\(replacementTable)')"
         )
-        guard tables.contains([.text("Z_METADATA")]) else { return nil }
-        guard let row = try connection.rows("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1").first else { return nil }
+        guard tables.contains([.text(SQLNames.metadataTable)]) else { return nil }
+        guard let row = try connection.rows("SELECT \(SQLNames.identifier), \(SQLNames.propertyList) \(newest)").first else { return nil }
         guard case .text(let uuid) = row[0], case .blob(let plist) = row[1],
             let values = try? PropertyListSerialization.propertyList(from: Data(plist), format: nil) as? [String: Any]
         else {
             throw CocoaError.coreData(
                 .fileReadCorruptFile,
-                "The metadata of the store cannot be read: Z_METADATA has no valid property list."
+                "The metadata of the store cannot be read: \(SQLNames.metadataTable) has no valid property list."
             )
         }
         let replacement = tables.count > 1 ? try connection.rows("SELECT ID FROM \(replacementTable)").first?.first : nil
@@ -98,6 +98,8 @@ extension StoreMetadata {
             replacement: replacement.flatMap { if case .text(let id) = $0 { id } else { nil } }
         )
     }
+
+    private static let newest = "FROM \(SQLNames.metadataTable) ORDER BY \(SQLNames.metadataVersion) LIMIT 1"
 
     private static let replacementTable = "CD_REPLACEMENT"
 
@@ -111,9 +113,9 @@ extension StoreMetadata {
 
     /// The identifier alone; nil where there is no store any more.
     static func uuid(in connection: Connection) throws -> String? {
-        let table = try connection.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'")
+        let table = try connection.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '\(SQLNames.metadataTable)'")
         guard !table.isEmpty else { return nil }
-        let rows = try connection.rows("SELECT Z_UUID FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
+        let rows = try connection.rows("SELECT \(SQLNames.identifier) \(newest)")
         guard case .text(let uuid)? = rows.first?.first else { return nil }
         return uuid
     }
@@ -130,8 +132,9 @@ extension StoreMetadata {
             )
         }
         let plist = try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
+        let columns = [SQLNames.metadataVersion, SQLNames.identifier, SQLNames.propertyList].joined(separator: ", ")
         try connection.run(
-            "INSERT OR REPLACE INTO Z_METADATA(Z_VERSION, Z_UUID, Z_PLIST) VALUES(1, ?1, ?2)",
+            "\(SQLDialect.insertOrReplace) INTO \(SQLNames.metadataTable)(\(columns)) VALUES(1, ?1, ?2)",
             [.text(uuid), .blob(Array(plist))]
         )
     }

@@ -1,8 +1,46 @@
-/// How names of the model become names in a store.
+/// The names of the format: those that every store has, and how names of the model become names in a store.
 enum SQLNames {
-    static func table(of root: NSEntityDescription) -> String { column(root.name ?? "") }
+    /// The columns that every object's row begins with: its key, the number of its entity, and its version.
+    static let key = "Z_PK"
+    static let entity = "Z_ENT"
+    static let version = "Z_OPT"
+    static let rowColumns = [key, entity, version]
+
+    /// The entities, by number: name, number of the superentity, and the last key that was given out.
+    static let entityTable = "Z_PRIMARYKEY"
+    static let entityName = "Z_NAME"
+    static let superentity = "Z_SUPER"
+    static let lastKey = "Z_MAX"
+    /// What the store says of itself: one row.
+    static let metadataTable = "Z_METADATA"
+    static let metadataVersion = "Z_VERSION"
+    static let identifier = "Z_UUID"
+    static let propertyList = "Z_PLIST"
+    /// The store's copy of its model.
+    static let modelTable = "Z_MODELCACHE"
+    static let modelContent = "Z_CONTENT"
     /// Names that no entity's table may have.
-    static let systemTables: Set = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
+    static let systemTables: Set = [entityTable, metadataTable, modelTable]
+
+    static func key(of alias: String) -> String { alias + ".Z_PK" }
+
+    static func entity(of alias: String) -> String { alias + ".Z_ENT" }
+
+    /// What a statement selects that finds objects: key and entity.
+    static func reference(_ alias: String) -> String { alias + ".Z_PK, " + alias + ".Z_ENT" }
+
+    /// `JOIN ZOWNER d ON d.Z_PK = o.ZOWNER`: the row that a foreign key leads to.
+    static func join(_ table: String, _ alias: String, on foreignKey: String) -> String {
+        "JOIN \(table) \(alias) ON \(alias).\(key) = \(foreignKey)"
+    }
+
+    static func fetchIndex(_ name: String, of entity: NSEntityDescription) -> String { "Z_\(entity.name ?? "")_\(name)" }
+
+    static func uniqueIndex(over names: [String], of entity: NSEntityDescription) -> String {
+        "Z_\(entity.name ?? "")_UNIQUE_\(names.joined(separator: "_"))"
+    }
+
+    static func table(of root: NSEntityDescription) -> String { column(root.name ?? "") }
 
     static func column(_ name: String) -> String { "Z" + name.uppercased() }
 

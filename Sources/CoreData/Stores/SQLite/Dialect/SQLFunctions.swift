@@ -6,6 +6,8 @@ import class Predicates.NSComparisonPredicate
 enum SQLFunctions {
     /// `cd_match(kind, options, pattern, text)`: 1, 0, or NULL when pattern or text is.
     static let match = "cd_match"
+    /// SQLite's own: where a text begins in another, from 1; 0 where it is not there.
+    static let position = "instr"
 
     static func register(on connection: Connection) throws {
         try connection.defineFunction(match, argumentCount: 4, prepare: Matcher.init) { matcher, text in
