@@ -40,9 +40,8 @@ final class PlannedMapping {
     let destination: NSEntityDescription?
     let attributes: [PropertyAssignment]
     private(set) var relationships: [PropertyAssignment]
-    /// Whether all objects were copied as rows, and how many.
-    private(set) var isCopied = false
-    private(set) var copiedCount = 0
+    /// Which pairs stand for objects that were copied as rows: all of the source entity. Nil where there is an object for each.
+    private(set) var copied: Range<Int>?
     /// Of how many pairs the database was told.
     var notedCount = 0
     var associations = AssociationTable()
@@ -112,8 +111,8 @@ final class PlannedMapping {
         return CopiedEntity(source: source, destination: destination, attributes: copied)
     }
 
-    /// All objects were copied as rows.
-    func noteCopied(from count: Int) { (isCopied, copiedCount) = (true, associations.savedCount - count) }
+    /// All objects were copied as rows. Policies of earlier mappings may have associated others before.
+    func noteCopied(from count: Int) { copied = count..<associations.savedCount }
 
     /// These were set.
     func leaveOut(_ done: [NSPropertyDescription]) {

@@ -23,7 +23,7 @@ extension MigrationRun {
 
     /// Sets the relationships of objects that were copied, as far as no object is needed for that.
     func relateRows(_ mapping: PlannedMapping) throws {
-        guard let rows, mapping.isCopied, !mapping.relationships.isEmpty else { return }
+        guard let rows, mapping.copied != nil, !mapping.relationships.isEmpty else { return }
         try noteAssociations(rows)
         let done = try naming(mapping) {
             try mapping.relationships.filter { assignment in
@@ -35,17 +35,21 @@ extension MigrationRun {
 
     /// Tells the database what became of what since it was told last.
     private func noteAssociations(_ rows: RowCopy) throws {
-        for (number, mapping) in plan.mappings.enumerated() {
-            let count = mapping.associations.savedCount
-            if mapping.isCopied, mapping.notedCount == 0 {
+        for (number, mapping) in plan.mappings.enumerated() where mapping.notedCount < mapping.associations.savedCount {
+            if let copied = mapping.copied, mapping.notedCount <= copied.lowerBound {
+                try note(mapping, upTo: copied.lowerBound, number, rows)
                 try rows.noteCopied(by: number)
-                mapping.notedCount = mapping.copiedCount
+                mapping.notedCount = copied.upperBound
             }
-            for start in stride(from: mapping.notedCount, to: count, by: Self.notedAtOnce) {
-                try rows.note(mapping.associations.remainingPairs(start..<min(start + Self.notedAtOnce, count)), mapping: number)
-            }
-            mapping.notedCount = count
+            try note(mapping, upTo: mapping.associations.savedCount, number, rows)
         }
+    }
+
+    private func note(_ mapping: PlannedMapping, upTo end: Int, _ number: Int, _ rows: RowCopy) throws {
+        for start in stride(from: mapping.notedCount, to: end, by: Self.notedAtOnce) {
+            try rows.note(mapping.associations.remainingPairs(start..<min(start + Self.notedAtOnce, end)), mapping: number)
+        }
+        mapping.notedCount = end
     }
 
     private static let notedAtOnce = 10_000
@@ -59,7 +63,7 @@ extension MigrationRun {
         guard let relationship = assignment.property as? NSRelationshipDescription, let followed = assignment.followed,
             relationship.keepsPairs(of: followed), followsOn(assignment), let old = mapping.source, let new = mapping.destination,
             let number = plan.mappings.firstIndex(where: { $0 === mapping }),
-            mapping.associations.savedCount == mapping.copiedCount
+            mapping.copied == 0..<mapping.associations.savedCount
         else { return nil }
         let targets = assignment.throughMapping.map { name in plan.mappings.firstIndex { $0.name == name } }
         if case .some(nil) = targets { return nil }
@@ -94,6 +98,6 @@ extension NSRelationshipDescription {
     fileprivate func keepsPairs(of other: NSRelationshipDescription) -> Bool {
         guard !isTransient, !other.isTransient, isToMany || !other.isToMany else { return false }
         let hasOneOwner = other.inverse.map { !$0.isToMany } ?? other.isToMany
-        return !isToMany || hasOneOwner || inverse?.isToMany ?? false
+        return hasOneOwner || inverse.map(\.isToMany) ?? !isToMany
     }
 }

@@ -48,6 +48,26 @@ final class LookingPolicy: NSEntityMigrationPolicy {
     }
 }
 
+/// Makes a second book of the first author's for a book of the source, and says so to the mapping of books, whose turn comes later.
+final class AssociatingPolicy: NSEntityMigrationPolicy {
+    override func createDestinationInstances(
+        forSource sInstance: NSManagedObject,
+        in mapping: NSEntityMapping,
+        manager: NSMigrationManager
+    ) throws {
+        try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+        guard sInstance.value(forKey: "n") as? String == "Author0" else { return }
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+        request.predicate = NSPredicate(format: "n == 'Book8'")
+        let extra = NSEntityDescription.insertNewObject(forEntityName: "Book", into: manager.destinationContext)
+        extra.setValue("Extra", forKey: "n")
+        guard let books = manager.mappingModel.entityMappings.first(where: { $0.sourceEntityName == "Book" }),
+            let book = try manager.sourceContext.fetch(request).first
+        else { return }
+        manager.associate(sourceInstance: book, withDestinationInstance: extra, for: books)
+    }
+}
+
 @Suite("Entities that are only copied")
 struct CopiedRowsTests {
     private let folder: TemporaryFolder
@@ -57,6 +77,7 @@ struct CopiedRowsTests {
         CountingPolicy.register()
         CountingAlonePolicy.register()
         LookingPolicy.register()
+        AssociatingPolicy.register()
     }
 
     /// Every kind of relationship between authors, books, novels, shelves and tags.
@@ -203,6 +224,19 @@ struct CopiedRowsTests {
         let lines = try contents("New.sqlite")
         let ends = lines.filter { $0.contains("Book0,") || $0.contains("\"Book0\"") || $0.hasSuffix("Book0") }
         #expect(ends == [] && lines.count == 47)
+    }
+
+    // * A policy makes a book of a book before the books are copied; shelves and tags, which are copied too, lead to books.
+    // => It is among the books of the shelf and the tags, as object by object.
+    @Test("are led to, and so is what a policy has made of some of them before")
+    func associatedBefore() throws {
+        try fill(books: 24)
+        let mapping = try mapping(["Author": AssociatingPolicy.self])
+        try migrate(mapping, to: "Rows.sqlite")
+        try migrate(mapping, to: "Objects.sqlite", bySQL: false)
+        let lines = try contents("Objects.sqlite")
+        #expect(lines.contains { $0.hasPrefix("Shelf") && $0.contains("Extra") })
+        #expect(try contents("Rows.sqlite") == lines)
     }
 
     @Test("are refused where they are not valid, with the reason that objects have")
