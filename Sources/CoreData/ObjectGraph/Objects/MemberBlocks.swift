@@ -126,8 +126,9 @@ extension MemberBlocks {
         return starts[block]
     }
 
-    /// Cheaper than to count again, which would meet every block's memory.
+    /// Cheaper than to count again, which would meet every block's memory; so many at once are counted again when one is asked for.
     private func moveStarts(after block: Int, by difference: Int) {
+        if starts.count > block + 1_024 { return starts.removeLast(starts.count - block - 1) }
         for later in stride(from: block + 1, to: starts.count, by: 1) { starts[later] += difference }
     }
 
