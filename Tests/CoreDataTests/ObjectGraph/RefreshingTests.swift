@@ -247,4 +247,24 @@ struct RefreshingTests {
         }
         #expect(listed == 10)
     }
+    // * An object is deleted; a partner of it in a many-to-many relationship is refreshed, so that what the delete has done to it is forgotten, and
+    // is read again meanwhile, without the object.
+    // => A rollback brings the object back at both ends, also in a child.
+    @Test("a rollback brings a deleted object back among the members that others have read meanwhile", arguments: [false, true])
+    func readBetweenDeleteAndRollback(isChild: Bool) throws {
+        let saved = try library.savedBook()
+        saved.tags = [Tag(context: context)]
+        try context.save()
+        let context = isChild ? NSManagedObjectContext(concurrencyType: .confinementConcurrencyType) : library.newContext()
+        if isChild { context.parent = library.context }
+        let book = try #require(try context.existingObject(with: saved.objectID) as? Book)
+        let tag = try #require(book.tags.first)
+        #expect(tag.books == [book])
+        context.delete(tag)
+        context.processPendingChanges()
+        context.refresh(book, mergeChanges: false)
+        #expect(book.tags.isEmpty)
+        context.rollback()
+        #expect(tag.books == [book] && book.tags == [tag])
+    }
 }

@@ -209,7 +209,11 @@ extension NSManagedObjectContext {
         }
         if let back = relationship.inverse?.toManyIndex {
             // Where the delete is taken back, this owner is asked again.
-            for member in members where member.state.contains(.deleted) { member.existingContents(back)?.noteStored(owner) }
+            for member in members where member.state.contains(.deleted) {
+                let others = member.contents(back)
+                others.noteStored(owner)
+                others.notePartner(owner)
+            }
         }
         let here = zip(members, rows).filter { isHere($0.0) }
         contents.realize(here.map(\.0), at: relationship.isOrdered ? here.map(\.1.position) : [])

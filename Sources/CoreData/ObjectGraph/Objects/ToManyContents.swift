@@ -60,7 +60,7 @@ final class ToManyContents {
         members?.array ?? added.array + (uncommon?.partners.array.filter { !added.contains($0) && !removed.contains($0) } ?? [])
     }
 
-    /// The other end has the owner among its members.
+    /// The other end has the owner among its members; for as long as the members have not been read.
     func notePartner(_ object: NSManagedObject) { if members == nil { madeUncommon.partners.append(object) } }
     func isPartner(_ object: NSManagedObject) -> Bool { uncommon?.partners.contains(object) ?? false }
     func forgetPartners() { uncommon?.partners = MemberList() }
