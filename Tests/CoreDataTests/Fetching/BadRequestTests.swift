@@ -79,8 +79,24 @@ struct BadRequestTests {
         }
     }
 
-    @Test("because a value is of another kind finds nothing", arguments: ["pages == 'x'", "title == 5", "title < 5", "pages CONTAINS 'x'"])
-    func kinds(format: String) throws { #expect(try context.fetch(request(format)).isEmpty) }
+    // * A value of another kind than the property's, on either side, in a list, across a relationship.
+    // => An error that names the entity and the whole comparison; also where unsaved objects would be asked.
+    @Test(
+        "because a value is of another kind is an error that names the comparison",
+        arguments: [
+            "pages == \"x\"", "title == 5", "title < 5", "5 >= title", "pages IN {1, \"x\"}", "pages BETWEEN {1, \"x\"}", "published > 5",
+            "author == \"x\"", "author.name == 5", "ANY tags.label == 5", "isbn == \"x\"", "pages != \"x\"",
+        ]
+    )
+    func kinds(format: String) throws {
+        Book(context: context).title = "unsaved"
+        let error = #expect(throws: CocoaError.self) { try context.fetch(request(format)) }
+        let words = error?.localizedDescription ?? ""
+        #expect(error?.errorCode == 134_060 && words.contains("Book") && words.contains(format), "\(words)")
+    }
+
+    @Test("in the way of text finds nothing beside a number", arguments: ["pages CONTAINS 'x'", "pages LIKE 'x'"])
+    func textOperators(format: String) throws { #expect(try context.fetch(request(format)).isEmpty) }
 
     /// What somebody might type who means harm, and what they would type it into.
     private static let words = [

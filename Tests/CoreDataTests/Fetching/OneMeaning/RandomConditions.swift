@@ -148,7 +148,8 @@ extension RandomRequests {
 
     private func constant(_ type: PlainType, _ dice: inout Dice) -> Plain {
         if dice.chance(12) { return .null }
-        return dice.chance(12) ? dice.pick([.integer(1), .text("a"), .real(0.5)]) : dice.pick(type.values)
+        // A value of another kind than a property's is refused, with an error.
+        return type.isNumber && dice.chance(12) ? dice.pick([.integer(1), .real(0.5)]) : dice.pick(type.values)
     }
 
     private func options(_ dice: inout Dice) -> String { dice.pick(["", "", "c", "d", "cd"]) }

@@ -16,6 +16,7 @@ struct RowSelection {
         var sql = PredicateSQL(entity: frame.entity, cache: store.plans, home: store.home)
         sql.text.sql = frame.entityFilter
         let beyond = try query.predicate.map { try sql.writeConjuncts(of: $0) } ?? []
+        if let error = sql.otherKind { throw error }
         let isWindowed = query.limit > 0 || query.offset > 0
         if isWindowed, store.type == NSSQLiteStoreType { try query.requireStoredOrder() }
         let order = isWindowed ? try sql.order(by: query.sortDescriptors) : ""

@@ -64,7 +64,11 @@ private struct DictionarySQL {
 
     /// Runs a translation; what SQL cannot say is refused.
     private mutating func translated<Result>(_ what: String, _ body: (inout PredicateSQL) throws -> Result) throws -> Result {
-        do { return try body(&sql) } catch is BeyondSQL { throw refusal("\(what) is nothing that a store can compute") }
+        do {
+            let result = try body(&sql)
+            if let error = sql.otherKind { throw error }
+            return result
+        } catch is BeyondSQL { throw refusal("\(what) is nothing that a store can compute") }
     }
 
     mutating func select() throws {

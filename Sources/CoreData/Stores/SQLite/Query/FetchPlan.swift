@@ -1,3 +1,4 @@
+import Foundation
 import Predicates
 import SQLiteDriver
 
@@ -28,6 +29,8 @@ struct FetchPlan {
     let remainder: PredicateTree?
     /// Whether the caller has to sort: there is no ORDER BY.
     let sortsInMemory: Bool
+    /// The error where a property is compared with a value of another kind: such a fetch finds nothing that its author wants.
+    let otherKind: CocoaError?
 
     /// Whether limit and offset are left to the caller, because what he filters or sorts comes before them.
     var limitsInMemory: Bool { remainder != nil || sortsInMemory }
@@ -46,7 +49,7 @@ struct FetchPlan {
         columns = frame.columns
         let lookUp = excluded.isEmpty ? LookUp(query) : nil
         if let lookUp, let known = frame.lookUps.withLock({ $0[lookUp.shape] }) {
-            (sql, sinkSQL, remainder, sortsInMemory) = (known, nil, nil, false)
+            (sql, sinkSQL, remainder, sortsInMemory, otherKind) = (known, nil, nil, false, nil)
             parameters = query.limit > 0 || query.offset > 0 ? [lookUp.value] + Self.limit(query).parameters : [lookUp.value]
             return
         }
@@ -54,6 +57,7 @@ struct FetchPlan {
         condition.text.sql = frame.entityFilter
         condition.exclude(excluded)
         let untranslated = try query.predicate.map { try condition.writeConjuncts(of: $0) } ?? []
+        otherKind = condition.otherKind
         remainder = untranslated.isEmpty ? nil : untranslated.count == 1 ? untranslated[0] : .and(untranslated)
         let order = result == .count ? "" : try condition.order(by: query.sortDescriptors)
         sortsInMemory = order == nil

@@ -19,18 +19,25 @@ extension PredicateSQL {
     mutating func write(_ comparison: NSComparisonPredicate, left: SQLOperand) throws {
         let right = comparison.rightExpression
         switch comparison.predicateOperatorType {
-        case .equalTo: writeEquality(left, try operand(right), isNegated: false, collation(comparison))
-        case .notEqualTo: writeEquality(left, try operand(right), isNegated: true, collation(comparison))
-        case .lessThan: writeOrder(left, " < ", try operand(right), try orderCollation(comparison))
-        case .lessThanOrEqualTo: writeOrder(left, " <= ", try operand(right), try orderCollation(comparison))
-        case .greaterThan: writeOrder(left, " > ", try operand(right), try orderCollation(comparison))
-        case .greaterThanOrEqualTo: writeOrder(left, " >= ", try operand(right), try orderCollation(comparison))
+        case .equalTo: writeEquality(left, try counterpart(of: left, comparison), isNegated: false, collation(comparison))
+        case .notEqualTo: writeEquality(left, try counterpart(of: left, comparison), isNegated: true, collation(comparison))
+        case .lessThan: writeOrder(left, " < ", try counterpart(of: left, comparison), try orderCollation(comparison))
+        case .lessThanOrEqualTo: writeOrder(left, " <= ", try counterpart(of: left, comparison), try orderCollation(comparison))
+        case .greaterThan: writeOrder(left, " > ", try counterpart(of: left, comparison), try orderCollation(comparison))
+        case .greaterThanOrEqualTo: writeOrder(left, " >= ", try counterpart(of: left, comparison), try orderCollation(comparison))
         case .in: try writeMembership(of: left, in: right, comparison)
-        case .between: try writeBetween(left, right, try orderCollation(comparison))
+        case .between: try writeBetween(left, comparison)
         case .contains, .beginsWith, .endsWith, .like, .matches:
             try writeTextMatch(comparison, text: left, pattern: try operand(right))
         case .customSelector: throw BeyondSQL()
         }
+    }
+
+    /// The right side of a comparison.
+    private mutating func counterpart(of left: SQLOperand, _ comparison: NSComparisonPredicate) throws -> SQLOperand {
+        let right = try operand(comparison.rightExpression)
+        noteKinds(left, right, comparison)
+        return right
     }
 
     /// ` COLLATE cd_c` and the like, or nothing where texts are compared as they are.
@@ -86,9 +93,11 @@ extension PredicateSQL {
         if left.kind == .text { text.append(collation) }
     }
 
-    private mutating func writeBetween(_ value: SQLOperand, _ bounds: NSExpression, _ collation: String) throws {
-        let bounds = try elements(of: bounds)
+    private mutating func writeBetween(_ value: SQLOperand, _ comparison: NSComparisonPredicate) throws {
+        let collation = try orderCollation(comparison)
+        let bounds = try elements(of: comparison.rightExpression)
         guard bounds.count == 2 else { throw BeyondSQL() }
+        for bound in bounds { noteKinds(value, bound, comparison) }
         text.append("(")
         writeOrder(value, " >= ", bounds[0], collation)
         text.append(" AND ")
@@ -114,7 +123,10 @@ extension PredicateSQL {
 /// IN.
 extension PredicateSQL {
     private mutating func writeMembership(of element: SQLOperand, in list: NSExpression, _ comparison: NSComparisonPredicate) throws {
-        if let values = constants(in: list) { return writeMembership(of: element, in: values, collation(comparison)) }
+        if let values = constants(in: list) {
+            for value in values { noteKinds(element, value.kind, comparison) }
+            return writeMembership(of: element, in: values, collation(comparison))
+        }
         if case .aggregate = list.tree { return writeEqualities(element, try elements(of: list), collation(comparison)) }
         // The other meaning of IN: a text in a text.
         try writeTextMatch(comparison, text: try operand(list), pattern: element)

@@ -1,3 +1,4 @@
+import Foundation
 import Predicates
 import SQLiteDriver
 
@@ -14,6 +15,8 @@ struct PredicateSQL {
     /// The number of the next alias.
     var nextAlias = 1
     var depth = 0
+    /// Why the conditions make no sense: a property is compared with a value of another kind.
+    var otherKind: CocoaError?
     /// In a fetch for dictionaries, while columns and conditions on groups are written.
     var aggregation: Aggregation?
     /// Whether an aggregate has been written.
