@@ -26,7 +26,7 @@ static _Thread_local void *releaseList;
 
 void **cd_releaseList(void) { return &releaseList; }
 
-static _Thread_local cd_thread thread = {-1, 0, NULL};
+static _Thread_local cd_thread thread = {-1, 0, NULL, NULL};
 
 cd_thread *cd_currentThread(void) { return &thread; }
 

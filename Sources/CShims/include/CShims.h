@@ -35,6 +35,8 @@ typedef struct {
     long receptions;
     /// What is needed once the thread waits for others, or NULL.
     void *_Nullable state;
+    /// The queue whose block the thread is running, which the block keeps alive; NULL while it runs none.
+    void *_Nullable queue;
 } cd_thread;
 
 cd_thread *_Nonnull cd_currentThread(void);

@@ -18,8 +18,3 @@ extension NSManagedObjectContext {
     @available(*, unavailable, message: "There is no undo yet: rollback() discards what is not saved, and a child context can be dropped.")
     public func redo() { absent() }
 }
-
-extension NSFetchRequest {
-    @available(*, unavailable, message: "A request does not know its context here: write context.fetch(request).")
-    public func execute() throws -> [ResultType] { absent() }
-}

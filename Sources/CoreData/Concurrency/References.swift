@@ -18,6 +18,9 @@ extension ContiguousArray where Element: AnyObject {
     }
 }
 
+/// Where an object is, for a place that C has; somebody else keeps it alive meanwhile.
+@inline(__always) func address(of object: AnyObject) -> UnsafeMutableRawPointer { Unmanaged.passUnretained(object).toOpaque() }
+
 /// The object at an address, retained, unless it is being released: then its deinit has begun, and waits for what the caller holds.
 ///
 /// - Precondition: the memory is still there, which a lock sees to that the deinit takes.

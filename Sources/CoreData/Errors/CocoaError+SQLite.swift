@@ -45,6 +45,7 @@ extension CocoaError {
         case SQLITE_READONLY, SQLITE_PERM: .fileWriteNoPermission
         case SQLITE_FULL: .fileWriteOutOfSpace
         case SQLITE_IOERR: .persistentStoreOperation
+        case SQLITE_INTERRUPT: .userCancelled
         default: code
         }
     }

@@ -15,6 +15,11 @@ package struct FetchQuery {
     package var stores: Set<Int32>?
     /// The stored properties whose values are asked for; nil for all. A store may give more.
     var properties: Set<String>?
+    /// Ends the reading when it is cancelled, with `CocoaError.userCancelled`.
+    package var progress: Progress?
+
+    /// What a reader asks from time to time; nil where nobody can cancel.
+    package var isCancelled: (() -> Bool)? { progress.map { progress in { progress.isCancelled } } }
 
     /// The keys of the rows of one store that do not count.
     package func excludedKeys(in store: Int32) -> [Int64] {

@@ -68,6 +68,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     open var shouldRefreshRefetchedObjects = false
     open var propertiesToGroupBy: [Any]?
     open var havingPredicate: NSPredicate?
+    /// Cancelling it ends the reading; of a copy that an asynchronous fetch has made for itself.
+    final var progress: Progress?
 
     /// A request for the entity of `ResultType`, where that is a class of managed objects; else `entity` is to be set.
     public override init() { super.init() }

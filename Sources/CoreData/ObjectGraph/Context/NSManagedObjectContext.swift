@@ -60,6 +60,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         queue = ContextQueue(type == .mainQueueConcurrencyType ? .main : .own)
         news = type == .confinementConcurrencyType ? ConfinedNews() : nil
         super.init()
+        queue.serve(self)
         if queue.isMain { tracker.turn = MainTurn(self) }
     }
 

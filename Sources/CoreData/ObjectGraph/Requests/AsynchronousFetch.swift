@@ -12,8 +12,33 @@ final class AsynchronousFetch<ResultType>: @unchecked Sendable {
         (self.result, self.request, self.context) = (result, request, context)
     }
 
+    func begin() throws {
+        switch request.resultType {
+        case .managedObjectResultType: try readAside()
+        case .dictionaryResultType: try readDictionariesAside()
+        default: fetchOnQueue()
+        }
+    }
+
+    private func readDictionariesAside() throws {
+        let entity = try context.entity(of: request, ResultType.self)
+        let (query, source) = (try DictionaryQuery(request, context.query(request, entity)), context.parentSource)
+        // The query belongs to this fetch alone, and a source may be asked from any thread.
+        nonisolated(unsafe) let (sentQuery, sentSource) = (query, source)
+        DispatchQueue.global().async { [self] in
+            // As above: they go to the context's queue, and nobody has them here any more.
+            nonisolated(unsafe) let found = Result { try sentSource.dictionaries(sentQuery) }
+            context.perform { [self] in
+                end {
+                    try checkCancellation()
+                    return try found.get()
+                }
+            }
+        }
+    }
+
     /// Reads the rows on another thread, and makes objects of them on the context's queue.
-    func readAside() throws {
+    private func readAside() throws {
         let entity = try context.entity(of: request, ResultType.self)
         _ = try request.prefetchPaths(entity)
         let query = context.query(request, entity)
@@ -50,8 +75,8 @@ final class AsynchronousFetch<ResultType>: @unchecked Sendable {
         return objects
     }
 
-    /// What takes no objects is fetched later, on the context's queue.
-    func fetchOnQueue() {
+    /// IDs and counts are fetched later, on the context's queue.
+    private func fetchOnQueue() {
         context.perform { [self] in
             end {
                 try checkCancellation()

@@ -47,7 +47,7 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
 
     init(_ context: NSManagedObjectContext, _ progress: Progress) { (managedObjectContext, self.progress) = (context, progress) }
 
-    /// Ends the request: no further row is read. Its completion is called nevertheless.
+    /// Ends the request: no further row is read, and SQLite stops what it is computing. Its completion is called nevertheless.
     open func cancel() { progress?.cancel() }
 }
 

@@ -32,12 +32,16 @@ extension NSFetchRequest: ContextRequest {
 
 extension NSAsynchronousFetchRequest: ContextRequest {
     func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
-        let progress = Progress(totalUnitCount: Int64(max(estimatedResultCount, 1)))
+        try execute(in: context, Progress(totalUnitCount: Int64(max(estimatedResultCount, 1))))
+    }
+
+    /// - Parameter progress: cancelling it ends the fetch, on whichever thread it is.
+    func execute(in context: NSManagedObjectContext, _ progress: Progress) throws -> NSPersistentStoreResult {
         let result = NSAsynchronousFetchResult(self, context, progress)
         let request = fetchRequest.copied(as: ResultType.self)
         request.includesPendingChanges = false
-        let work = AsynchronousFetch(result, request, context)
-        if request.resultType == .managedObjectResultType { try work.readAside() } else { work.fetchOnQueue() }
+        request.progress = progress
+        try AsynchronousFetch(result, request, context).begin()
         return result
     }
 }

@@ -10,8 +10,10 @@ extension SQLiteStore {
                     try statement.bind(plan.parameters)
                     SQLLog.note("parameters: \(plan.parameters)", level: 3)
                     var rows: [[Any?]] = []
-                    while try statement.step() {
-                        rows.append(try plan.readings.enumerated().map { try value(statement, Int32($0), $1) })
+                    try connection.cancellable(when: query.rows.isCancelled) {
+                        while try statement.step() {
+                            rows.append(try plan.readings.enumerated().map { try value(statement, Int32($0), $1) })
+                        }
                     }
                     return rows
                 }

@@ -8,23 +8,23 @@ extension SQLiteStore {
         let plan = try plan(query, query.rowsToRead)
         if pool.locksReaders {
             // `body` makes objects, whose initialisers may fetch or save.
-            for run in try runs(of: plan) { try body(run) }
+            for run in try runs(of: plan, query) { try body(run) }
         } else {
-            try read(plan, body)
+            try read(plan, query, body)
         }
         return Self.residue(of: plan)
     }
 
-    private func runs(of plan: FetchPlan) throws -> [RowRun] {
+    private func runs(of plan: FetchPlan, _ query: FetchQuery) throws -> [RowRun] {
         var runs: [RowRun] = []
-        try read(plan) { (run: RowRun) in runs.append(run) }
+        try read(plan, query) { (run: RowRun) in runs.append(run) }
         return runs
     }
 
     /// Gives the rows as they are read.
-    private func read(_ plan: FetchPlan, _ body: (RowRun) throws -> Void) throws {
+    private func read(_ plan: FetchPlan, _ query: FetchQuery, _ body: (RowRun) throws -> Void) throws {
         try withoutActuallyEscaping(body) { body in
-            try read(plan.sinkSQL ?? plan.sql, plan) { statement, connection in
+            try read(plan.sinkSQL ?? plan.sql, plan, query) { statement, connection in
                 let reader = RowReader(plan.columns, store: self) { run in
                     // Before objects get strangers' rows.
                     try self.requireNoStrangers(connection)
@@ -37,7 +37,9 @@ extension SQLiteStore {
 
     func plan(_ query: FetchQuery, _ result: FetchPlan.Result) throws -> FetchPlan {
         if result != .count, type == NSSQLiteStoreType { try query.requireStoredOrder() }
-        return try FetchPlan(query, cache: plans, result: result, home: home, excluding: query.excludedKeys(in: number))
+        let plan = try FetchPlan(query, cache: plans, result: result, home: home, excluding: query.excludedKeys(in: number))
+        if let error = plan.otherKind { throw error }
+        return plan
     }
 
     private static func residue(of plan: FetchPlan) -> FetchResidue? {
@@ -45,13 +47,14 @@ extension SQLiteStore {
         return FetchResidue(predicate: plan.remainder, sorts: plan.sortsInMemory, windows: true)
     }
 
-    private func read<Result>(_ plan: FetchPlan, _ body: (Statement) throws -> Result) throws -> Result {
-        try read(plan.sql, plan) { statement, _ in try body(statement) }
+    private func read<Result>(_ plan: FetchPlan, _ query: FetchQuery, _ body: (Statement) throws -> Result) throws -> Result {
+        try read(plan.sql, plan, query) { statement, _ in try body(statement) }
     }
 
     private func read<Result>(
         _ sql: String,
         _ plan: FetchPlan,
+        _ query: FetchQuery,
         _ body: (Statement, Connection) throws -> Result
     ) throws -> Result {
         try reporting("fetch") {
@@ -59,7 +62,7 @@ extension SQLiteStore {
                 try connection.withCached(sql) { statement in
                     try statement.bind(plan.parameters)
                     SQLLog.note("parameters: \(plan.parameters)", level: 3)
-                    return try body(statement, connection)
+                    return try connection.cancellable(when: query.isCancelled) { try body(statement, connection) }
                 }
             }
         }
@@ -69,7 +72,7 @@ extension SQLiteStore {
     func references(_ query: FetchQuery) throws -> [RowReference]? {
         let plan = try plan(query, .references)
         guard Self.residue(of: plan) == nil else { return nil }
-        return try read(plan) { statement in
+        return try read(plan, query) { statement in
             var references: [RowReference] = []
             while try statement.step() { references.append(try reference(statement.int(0), number: Int(statement.int(1)), query.entity)) }
             return references
@@ -85,7 +88,7 @@ extension SQLiteStore {
     func count(_ query: FetchQuery) throws -> Int? {
         let plan = try plan(query, .count)
         guard Self.residue(of: plan) == nil else { return nil }
-        return try read(plan) { try $0.step() ? Int($0.int(0)) : 0 }
+        return try read(plan, query) { try $0.step() ? Int($0.int(0)) : 0 }
     }
 
     /// The newest row of one key: the cached one, else the one in the file.

@@ -23,6 +23,8 @@ final class ContextQueue: @unchecked Sendable {
     static let contended: UInt = 1
 
     let isMain: Bool
+    /// Whose queue this is; nil where it is a coordinator's.
+    private(set) weak var context: NSManagedObjectContext?
     let word = Atomic<UInt>(0)
     private let currentLevel = Atomic<Int>(0)
     private let saving = Atomic<Bool>(false)
@@ -40,6 +42,15 @@ final class ContextQueue: @unchecked Sendable {
     lazy var drain = DispatchQueue(label: "NSManagedObjectContext")
 
     init(_ kind: Kind) { isMain = kind == .main }
+
+    /// Says whose queue this is, before anybody uses it.
+    func serve(_ context: NSManagedObjectContext) { self.context = context }
+
+    /// The queue of the innermost block that the calling thread is running.
+    static var current: ContextQueue? {
+        // Who runs a block holds its queue.
+        cd_currentThread().pointee.queue.flatMap { retainIfAlive($0) }
+    }
 
     /// The distance from the coordinator: 0 for a context without a parent, else the parent's and 1.
     ///
@@ -123,6 +134,7 @@ final class ContextQueue: @unchecked Sendable {
     struct Visit {
         let thread: UnsafeMutablePointer<cd_thread>
         let outerLevel: Int
+        let outerQueue: UnsafeMutableRawPointer?
         let claimsQueue: Bool
     }
 
@@ -135,8 +147,14 @@ final class ContextQueue: @unchecked Sendable {
     }
 
     @inline(__always) private func begin(_ thread: UnsafeMutablePointer<cd_thread>, claimsQueue: Bool) -> Visit {
-        let visit = Visit(thread: thread, outerLevel: thread.pointee.level, claimsQueue: claimsQueue)
+        let visit = Visit(
+            thread: thread,
+            outerLevel: thread.pointee.level,
+            outerQueue: thread.pointee.queue,
+            claimsQueue: claimsQueue
+        )
         thread.pointee.level = level
+        thread.pointee.queue = address(of: self)
         depth += 1
         return visit
     }
@@ -145,6 +163,7 @@ final class ContextQueue: @unchecked Sendable {
     @inline(__always) func leave(_ visit: Visit) {
         depth -= 1
         visit.thread.pointee.level = visit.outerLevel
+        visit.thread.pointee.queue = visit.outerQueue
         if visit.claimsQueue { giveUp(visit.thread) }
     }
 
