@@ -14,6 +14,7 @@ final class LiveFeed: @unchecked Sendable {
     private let request: LiveRequest
     private let signal = Lock(Signal())
     private var tracker: ResultsTracker?
+    private var foreignSaves: ForeignSaves?
     /// What was given last. Held, so that an object that is new is none of these.
     private var given: [NSManagedObject] = []
     /// What has happened since, to objects that are results now.
@@ -79,6 +80,8 @@ final class LiveFeed: @unchecked Sendable {
         tracker.didChange = { [weak self] in self?.note($0) }
         tracker.didReset = { [weak self] in self?.wake { $0.isSet = true } }
         tracker.hasEnded = { [weak self] in self?.wake { $0.hasEnded = true } }
+        // Before the first look, so that nothing is missed between.
+        foreignSaves = .following(context)
         try tracker.fetch()
         self.tracker = tracker
     }

@@ -7,8 +7,8 @@ extension NSManagedObjectContext {
     /// for try await snapshot in context.results(of: request) { show(snapshot.ids) }
     /// ```
     /// The first snapshot is what a fetch gives. Then each event of the context counts: its own changes, saved or not, what children save, and what is
-    /// merged into it. What siblings, a parent or other coordinators save is seen when it is merged, as everywhere: of siblings and a parent by
-    /// itself where `automaticallyMergesChangesFromParent` is set, of other coordinators with `mergeChanges(fromContextDidSave:)`.
+    /// merged into it. What siblings, a parent or other coordinators of the process save into the same stores is merged by itself where
+    /// `automaticallyMergesChangesFromParent` is set, that of other coordinators into the contexts above too; else it is seen when it is merged.
     ///
     /// Nothing is queued: whoever is slow gets the newest state next, and what is different from the one before. The sequence ends when the context is
     /// released, or the task is cancelled; it does not keep the context alive. A limit applies to the first snapshot, and to those after a `reset()`.

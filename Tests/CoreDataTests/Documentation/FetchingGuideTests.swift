@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Observation
 import TestSupport
 import Testing
 
@@ -79,12 +80,26 @@ func show(_ request: NSFetchRequest<Book>, in context: NSManagedObjectContext, o
 // end of snippet
 
 // snippet
+@MainActor func follow(_ book: Book, on screen: (String) -> Void) async {
+    for await title in Observations({ book.observed.title }) {
+        screen(title ?? "")
+    }
+}
+// end of snippet
+
+// snippet
 func count(_ request: NSFetchRequest<Book>, in context: NSManagedObjectContext, then: @escaping @Sendable (Int) -> Void) throws -> Progress?
 {
     let fetch = NSAsynchronousFetchRequest(fetchRequest: request) { result in
         then(result.finalResult?.count ?? 0)
     }
     return (try context.execute(fetch) as? NSAsynchronousFetchResult<Book>)?.progress
+}
+// end of snippet
+
+// snippet
+func totalPages(of request: NSFetchRequest<Book>, in context: NSManagedObjectContext) async throws -> Int {
+    try await context.fetchAsynchronously(request) { books in books.reduce(0) { $0 + Int($1.pages) } }
 }
 // end of snippet
 
@@ -138,5 +153,6 @@ struct FetchingGuideTests {
             }
         }
         #expect(found == 3)
+        #expect(try await totalPages(of: sent, in: context) == 30)
     }
 }

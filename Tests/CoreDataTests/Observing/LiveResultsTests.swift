@@ -47,6 +47,48 @@ struct LiveResultsTests {
         #expect(second.removed == [d] && second.moved == [b] && second.changed == [b])
     }
 
+    // * Another coordinator saves to the same file: an insert, then a change of what the context has read, then a delete.
+    // => Each is seen, in a context and in a child of one; nothing is where the context does not follow others.
+    @Test("show what other coordinators of the process save, where the context follows others", arguments: [false, true])
+    func otherCoordinators(isChild: Bool) async throws {
+        let library = try Library(.file)
+        let root = library.newContext(.privateQueueConcurrencyType)
+        let watched = isChild ? NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType) : root
+        if isChild { watched.parent = root }
+        watched.automaticallyMergesChangesFromParent = true
+        var reader = watched.results(of: request).makeAsyncIterator()
+        #expect(try await reader.next()?.ids.isEmpty == true)
+        let writer = try Library.context(on: library.separateCoordinator(), .privateQueueConcurrencyType)
+        /// A merge from two sides may show one state twice.
+        func waitFor(_ titles: [String]) async throws {
+            while let snapshot = try await reader.next() {
+                let shown = await watched.perform { snapshot.ids.map { (watched.object(with: $0) as? Book)?.title ?? "?" } }
+                if shown == titles { return }
+            }
+        }
+        try await writer.perform {
+            Book(context: writer).title = "a"
+            try writer.save()
+        }
+        try await waitFor(["a"])
+        try await writer.perform {
+            try writer.fetch(NSFetchRequest<Book>(entityName: "Book"))[0].title = "b"
+            try writer.save()
+        }
+        try await waitFor(["b"])
+        try await writer.perform {
+            writer.delete(try writer.fetch(NSFetchRequest<Book>(entityName: "Book"))[0])
+            try writer.save()
+        }
+        try await waitFor([])
+        await watched.perform { watched.automaticallyMergesChangesFromParent = false }
+        try await writer.perform {
+            Book(context: writer).title = "c"
+            try writer.save()
+        }
+        await watched.perform { #expect(!watched.registeredObjects.contains { $0.value(forKey: "title") as? String == "c" }) }
+    }
+
     @Test("say after a reset which have moved, and move no more than needed")
     func movedByReset() async throws {
         try await insert("b", "c", "d")

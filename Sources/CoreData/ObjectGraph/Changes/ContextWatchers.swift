@@ -24,6 +24,9 @@ final class ContextWatchers: Sendable {
 
     private var all: [any ContextWatcher] { entries.withLock { $0.compactMap(\.watcher) } }
 
+    /// The one of a kind, where there is one.
+    func first<Watcher: ContextWatcher>(_ kind: Watcher.Type) -> Watcher? { all.lazy.compactMap { $0 as? Watcher }.first }
+
     func add(_ watcher: any ContextWatcher, of entities: Set<Int>) {
         entries.withLock { entries in
             entries.removeAll { $0.watcher == nil || $0.watcher === watcher }

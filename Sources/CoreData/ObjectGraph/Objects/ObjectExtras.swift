@@ -26,6 +26,7 @@ final class ObjectExtras {
         var valuesBeforeChange: [String: Any] = [:]
         var fetched: [String: [NSManagedObject]] = [:]
         var uninsertedTargets: [Int: NSManagedObject] = [:]
+        var observation: ObjectObservation?
     }
 
     private var madeUncommon: Uncommon {
@@ -129,6 +130,12 @@ extension ObjectExtras {
     var fetched: [String: [NSManagedObject]] {
         get { uncommon?.fetched ?? [:] }
         set { if uncommon != nil || !newValue.isEmpty { madeUncommon.fetched = newValue } }
+    }
+
+    /// What is observed of the object; nil where nobody does.
+    var observation: ObjectObservation? {
+        get { uncommon?.observation }
+        set { madeUncommon.observation = newValue }
     }
 
     /// The other ends of to-one relationships, by slot, of an object that was never inserted: there is no key yet to refer to them by.
