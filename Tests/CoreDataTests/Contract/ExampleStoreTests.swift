@@ -148,6 +148,50 @@ struct ExampleStoreTests {
         #expect(found.map { $0.objectID.uriRepresentation().lastPathComponent } == ["prow2", "prow1", "prow3"])
     }
 
+    @Test("keep each end of a line and each carriage return in a field", arguments: ["\n", "\r\n"])
+    func returnsInFields(_ end: String) throws {
+        let url = folder.file("songs.csv")
+        let lines = ["title,year,id", "\"One\rmore\",1999,a", "Two\rmore,2000,b", ""]
+        try Data(lines.joined(separator: end).utf8).write(to: url)
+        let context = try open(CSVStore.storeType, url)
+        let found = try songs(context) { $0.sortDescriptors = [NSSortDescriptor(key: "year", ascending: true)] }
+        #expect(found.map { $0.value(forKey: "title") as? String } == ["One\rmore", "Two\rmore"])
+        found[0].setValue(1998, forKey: "year")
+        try context.save()
+        let written = try String(contentsOf: url, encoding: .utf8).components(separatedBy: end).filter { !$0.hasPrefix("#metadata") }
+        #expect(written == ["title,year,id", "\"One\rmore\",1998,a", "\"Two\rmore\",2000,b", ""])
+    }
+
+    @Test("read what an editor begins with a byte order mark, and keep that")
+    func byteOrderMark() throws {
+        let url = folder.file("songs.csv")
+        let mark = Data([0xef, 0xbb, 0xbf])
+        for head in ["title,id\n", "# mine\ntitle,id\n"] {
+            try (mark + Data((head + "One,a\n").utf8)).write(to: url)
+            let context = try open(CSVStore.storeType, url)
+            let song = try #require(try songs(context).first)
+            #expect(song.value(forKey: "title") as? String == "One")
+            song.setValue("Two", forKey: "title")
+            try context.save()
+            let data = try Data(contentsOf: url)
+            #expect(data.starts(with: mark) && !data.dropFirst(3).starts(with: mark))
+            #expect(try songs(open(CSVStore.storeType, url)).first?.value(forKey: "title") as? String == "Two")
+        }
+    }
+
+    @Test("write where a link leads to")
+    func links() throws {
+        let (url, link) = (folder.file("real.csv"), folder.file("link.csv"))
+        try Data("title,id\nOne,a\n".utf8).write(to: url)
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
+        let context = try open(CSVStore.storeType, link)
+        NSEntityDescription.insertNewObject(forEntityName: "Song", into: context).setValue("new", forKey: "title")
+        try context.save()
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == url.path)
+        let other = try open(CSVStore.storeType, url)
+        #expect(try songs(other).count == 2)
+    }
+
     @Test("do not write over what somebody has edited meanwhile")
     func edited() throws {
         let url = folder.file("songs.csv")
@@ -164,7 +208,8 @@ struct ExampleStoreTests {
         "name what is wrong with a file",
         arguments: [
             ("title,id\n\"One\"x,a\n", "quote"), ("title,id\n\"One,a\n", "never closed"), ("title,id\nOne,a b\n", "a b"),
-            ("title,id\nOne,a\nTwo,a\n", "twice"), ("title,id\nOne,a,b\n", "too many"),
+            ("title,id\nOne,a\nTwo,a\n", "twice"), ("title,id,title\nOne,a,Two\n", "title"), ("title,id\nOne,a,b\n", "too many"),
+            ("<?xml version=\"1.0\"?>\n", "No column"),
         ]
     )
     func wrong(_ text: String, _ reason: String) throws {

@@ -22,7 +22,9 @@ public final class CSVStore: NSAtomicStore {
             )
         }
         version = FileVersion(url)
-        if version != nil { table = try CSVTable(String(contentsOf: url, encoding: .utf8)) }
+        if version != nil { table = try CSVTable(contentsOf: url) }
+        let known = Set(model.entities.flatMap(\.propertiesByName.keys) + ["id", "entity"])
+        if !table.columns.isEmpty, known.isDisjoint(with: table.columns) { throw corrupt("No column is one of the model.") }
         metadata = Self.metadata(in: table) ?? [:]
         metadata[NSStoreTypeKey] = Self.storeType
         metadata[NSStoreUUIDKey] = metadata[NSStoreUUIDKey] ?? UUID().uuidString
@@ -46,7 +48,7 @@ public final class CSVStore: NSAtomicStore {
     }
 
     public override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
-        guard let metadata = try metadata(in: CSVTable(String(contentsOf: url, encoding: .utf8))) else {
+        guard let metadata = try metadata(in: CSVTable(contentsOf: url)) else {
             throw CocoaError(.fileReadCorruptFile, userInfo: [NSLocalizedDescriptionKey: "\(url.path) has never been saved by a CSVStore."])
         }
         return metadata
@@ -137,7 +139,8 @@ public final class CSVStore: NSAtomicStore {
             written.rows.append(CSVTable.Row(fields: Self.merged(fields(of: node), into: [:])))
         }
         written.headerComments = try headerComments()
-        try Data(written.text.utf8).write(to: url, options: .atomic)
+        // Atomic writing takes the place of a link, and the file that the link leads to would stay as it is.
+        try written.data.write(to: url.resolvingSymlinksInPath(), options: .atomic)
         (table, version) = (written, FileVersion(url))
     }
 
@@ -203,7 +206,8 @@ private struct FileVersion: Equatable {
     private let modified: Date?
 
     init?(_ url: URL) {
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: url.path) else { return nil }
+        let path = url.resolvingSymlinksInPath().path
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
         (size, modified) = (attributes[.size] as? Int, attributes[.modificationDate] as? Date)
     }
 }

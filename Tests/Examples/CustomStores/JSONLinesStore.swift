@@ -4,20 +4,29 @@ import Foundation
 /// A read-only store over a file with a JSON object in each line, such as a log or an export: as many lines as the disk holds.
 ///
 /// The objects are of the first entity of the model's configuration; its attributes are the keys of the lines. A line is found by its number and
-/// parsed when somebody needs it; what is kept in memory is where each line begins.
+/// parsed when somebody needs it; what is kept in memory is where each line begins. Lines without anything in them are passed over. What is appended
+/// to the file while the store is open is not seen.
 public final class JSONLinesStore: NSIncrementalStore {
     public static let storeType = "JSONLines"
 
     public override var type: String { Self.storeType }
 
-    private var lines = Lines()
+    /// Nil before the metadata are loaded.
+    private var opened: Lines?
 
     public override func loadMetadata() throws {
         guard let url else { throw CocoaError(.fileNoSuchFile) }
-        lines = try Lines(contentsOf: url)
+        opened = try Lines(contentsOf: url)
         isReadOnly = true
         // The same file is the same store, whoever opens it.
         metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: url.resolvingSymlinksInPath().absoluteString.asUUID]
+    }
+
+    private var lines: Lines {
+        get throws {
+            guard let opened else { throw CocoaError(.fileReadUnknown) }
+            return opened
+        }
     }
 
     public override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
@@ -31,6 +40,7 @@ public final class JSONLinesStore: NSIncrementalStore {
 
     /// The numbers of the lines that a request asks for. Only what a predicate or an order needs is parsed.
     private func numbers(_ request: NSFetchRequest<any NSFetchRequestResult>, _ entity: NSEntityDescription) throws -> [Int] {
+        let lines = try lines
         let (offset, limit) = (min(request.fetchOffset, lines.count), min(request.fetchLimit, lines.count))
         let wanted = request.fetchLimit > 0 ? offset + limit : lines.count
         var found: [Int] = []
@@ -59,7 +69,7 @@ public final class JSONLinesStore: NSIncrementalStore {
             kept.sort { order.orders($0.values, before: $1.values, $0.number < $1.number) }
             if kept.count > count { kept.removeSubrange(count...) }
         }
-        for number in 0..<lines.count {
+        for number in 0..<(try lines.count) {
             let values = try values(of: number, entity)
             guard predicate?.evaluate(with: NSDictionary(dictionary: values)) ?? true else { continue }
             kept.append((number, NSDictionary(dictionary: values.filter { keys.contains($0.key) })))
@@ -72,7 +82,7 @@ public final class JSONLinesStore: NSIncrementalStore {
     public override func newValuesForObject(with objectID: NSManagedObjectID, with context: NSManagedObjectContext) throws
         -> NSIncrementalStoreNode
     {
-        guard let number = (referenceObject(for: objectID) as? NSNumber)?.intValue, lines.holds(number) else {
+        guard let number = (referenceObject(for: objectID) as? NSNumber)?.intValue, try lines.holds(number) else {
             throw CocoaError(.managedObjectReferentialIntegrity)
         }
         return NSIncrementalStoreNode(objectID: objectID, withValues: try values(of: number, objectID.entity), version: 1)
@@ -80,46 +90,101 @@ public final class JSONLinesStore: NSIncrementalStore {
 
     /// The values of a line that the entity has attributes for.
     private func values(of number: Int, _ entity: NSEntityDescription) throws -> [String: Any] {
-        guard let line = try JSONSerialization.jsonObject(with: lines[number]) as? [String: Any] else {
-            throw CocoaError(.fileReadCorruptFile, userInfo: [NSLocalizedDescriptionKey: "Line \(number + 1) is no JSON object."])
+        let lines = try lines
+        guard let line = (try? JSONSerialization.jsonObject(with: lines.data(of: number))) as? [String: Any] else {
+            let place = try lines.place(of: number)
+            throw CocoaError(
+                .fileReadCorruptFile,
+                userInfo: [NSLocalizedDescriptionKey: "\(url?.path ?? "?"), line \(place): this is no JSON object."]
+            )
         }
         return line.filter { entity.attributesByName[$0.key] != nil }
     }
 
     /// How many lines were parsed so far.
-    public var parsedCount: Int { lines.parsedCount }
+    public var parsedCount: Int { opened?.parsedCount ?? 0 }
 }
 
-/// The lines of a file that the system reads as they are used.
-private final class Lines {
-    private let data: Data
-    private var starts: [Int] = []
-    private(set) var parsedCount = 0
-
-    init() { data = Data() }
+/// The lines of a file with something in them, which are read as they are used.
+// Sendable: the lock orders access to the file and the count; the places of the lines do not change.
+private final class Lines: @unchecked Sendable {
+    // Read piece by piece: what is mapped into memory ends the program when somebody cuts the file off.
+    private let file: FileHandle
+    private let starts: [Int]
+    /// Where the last line ends.
+    private let end: Int
+    private let lock = NSLock()
+    private var parsed = 0
 
     init(contentsOf url: URL) throws {
-        data = try Data(contentsOf: url, options: .alwaysMapped)
-        data.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress else { return }
-            var start = 0
-            while start < bytes.count {
-                let rest = memchr(base + start, 10, bytes.count - start)
-                let end = rest.map { base.distance(to: UnsafeRawPointer($0)) } ?? bytes.count
-                if end > start { starts.append(start) }
-                start = end + 1
-            }
-        }
+        file = try FileHandle(forReadingFrom: url)
+        var scan = LineScan()
+        while let part = try file.read(upToCount: 1 << 20), !part.isEmpty { part.withUnsafeBytes { scan.take($0) } }
+        (starts, end) = (scan.starts, scan.place)
     }
 
     var count: Int { starts.count }
+    var parsedCount: Int { lock.withLock { parsed } }
 
     func holds(_ number: Int) -> Bool { starts.indices.contains(number) }
 
-    subscript(number: Int) -> Data {
-        parsedCount += 1
-        let rest = data[(data.startIndex + starts[number])...]
-        return Data(rest.prefix { $0 != 10 })
+    /// A line, and whatever has nothing in it up to the next one: JSON takes that for blanks.
+    ///
+    /// - Throws: an error of reading the file.
+    func data(of number: Int) throws -> Data {
+        let end = number + 1 < starts.count ? starts[number + 1] : end
+        return try lock.withLock {
+            parsed += 1
+            return try read(starts[number]..<end)
+        }
+    }
+
+    private func read(_ range: Range<Int>) throws -> Data {
+        try file.seek(toOffset: UInt64(range.lowerBound))
+        return try file.read(upToCount: range.count) ?? Data()
+    }
+
+    /// The number that an editor shows beside a line.
+    func place(of number: Int) throws -> Int {
+        try lock.withLock {
+            var place = 1
+            for start in stride(from: 0, to: starts[number], by: 1 << 20) {
+                place += try read(start..<min(start + 1 << 20, starts[number])).count { $0 == 10 }
+            }
+            return place
+        }
+    }
+}
+
+/// Looks for the lines of a file, a part of it at a time.
+private struct LineScan {
+    private(set) var starts: [Int] = []
+    /// How much has been looked at.
+    private(set) var place = 0
+    /// Where the line began that is still blank; nil in one that is not.
+    private var blank: Int? = 0
+
+    mutating func take(_ bytes: UnsafeRawBufferPointer) {
+        guard let base = bytes.baseAddress else { return }
+        var index = place == 0 && bytes.starts(with: [0xef, 0xbb, 0xbf]) ? 3 : 0
+        if index > 0 { blank = index }
+        while index < bytes.count {
+            guard let start = blank else {
+                let rest = memchr(base + index, 10, bytes.count - index)
+                index = rest.map { base.distance(to: UnsafeRawPointer($0)) + 1 } ?? bytes.count
+                if rest != nil { blank = place + index }
+                continue
+            }
+            switch bytes[index] {
+            case 10: blank = place + index + 1
+            case 9, 13, 32: break
+            default:
+                starts.append(start)
+                blank = nil
+            }
+            index += 1
+        }
+        place += bytes.count
     }
 }
 
