@@ -33,7 +33,8 @@ extension NSPersistentStoreCoordinator {
             guard stores.identities.indices.contains(index) else { return IDSpace(entity, home: nil) }
             if let known = stores.spaces[index][entity.index] { return known }
             let made = IDSpace(entity, home: stores.identities[index])
-            stores.spaces[index][entity.index] = made
+            // Of a store that is removed, those who have IDs keep it.
+            if stores.identities[index].store != nil { stores.spaces[index][entity.index] = made }
             return made
         }
     }
@@ -51,8 +52,11 @@ extension NSPersistentStoreCoordinator.Stores {
         store.home = identity
     }
 
+    /// The store is removed. What its IDs have in common stays with those that there are, and with the contexts that have had objects of it.
+    mutating func forgetSpaces(of store: NSPersistentStore) { if store.references != nil { spaces[Int(store.number) - 1] = [:] } }
+
     private mutating func addIdentity(_ store: NSPersistentStore) -> StoreIdentity {
-        let made = StoreIdentity(store.identifier, number: Int32(identities.count) + 1, references: store.references)
+        let made = StoreIdentity(store.identifier, number: Int32(identities.count) + 1, choosesReferences: store.references != nil)
         identities.append(made)
         spaces.append([:])
         return made

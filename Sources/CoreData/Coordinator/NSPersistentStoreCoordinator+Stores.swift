@@ -119,7 +119,10 @@ extension NSPersistentStoreCoordinator {
         announce(.NSPersistentStoreCoordinatorStoresWillChange, change)
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         store.willRemove(from: self)
-        stores.withLock { stores in stores.all.removeAll { $0 === store } }
+        stores.withLock { stores in
+            stores.all.removeAll { $0 === store }
+            stores.forgetSpaces(of: store)
+        }
         store.home?.store = nil
         store.close()
         store.owner = nil

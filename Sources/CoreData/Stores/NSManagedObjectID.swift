@@ -40,7 +40,9 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
         return URL(string: text) ?? URL(string: text.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? "x-coredata:///")!
     }
 
-    private var place: String { origin.space.home?.name(of: origin.key, root: origin.space.rootName) ?? String(origin.key) }
+    private var place: String {
+        origin.space.references?.reference(of: origin.key, root: origin.space.rootName)?.escapedName ?? String(origin.key)
+    }
 
     private static let session = UUID().uuid
 

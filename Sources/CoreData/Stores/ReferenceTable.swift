@@ -37,7 +37,7 @@ enum ReferenceObject: Sendable {
         }
     }
 
-    /// As it is in the URI of an ID.
+    /// As it is in the URI of an ID, but for what is escaped there.
     var name: String {
         switch self {
         case .text(let text): text
@@ -45,6 +45,20 @@ enum ReferenceObject: Sendable {
         case .large(let number): String(number)
         }
     }
+
+    /// As it is in the URI of an ID, escaped.
+    var escapedName: String? {
+        if case .text(let text) = self, ReferenceObject(number: text) != nil { return Self.escaped(text) }
+        return name.addingPercentEncoding(withAllowedCharacters: Self.unreserved)
+    }
+
+    /// A text that looks like a number: its first character is escaped, so that a process that has not met it knows it to be none.
+    private static func escaped(_ text: String) -> String {
+        let first = text.utf8.first.map { "%" + String($0, radix: 16, uppercase: true) } ?? ""
+        return first + text.dropFirst()
+    }
+
+    private static let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
     var value: Any {
         switch self {
@@ -59,6 +73,10 @@ enum ReferenceObject: Sendable {
 ///
 /// One for a store's UUID, whichever coordinators of the process have the store: IDs are equal then. Keys are given in the order of asking and
 /// mean nothing outside the process.
+///
+/// Grows with every object that the process meets, some 100 bytes for a number and 200 for a text, and forgets none of them: an ID, a row or a
+/// reference in a row of any context may have the key still, also of an object that was deleted or whose store was removed, and an object that got a
+/// second key would be another one. It goes as a whole, with the last store of that UUID that is open, and the last context and ID that know it.
 final class ReferenceTable: Sendable {
     /// NB: `==` on strings is canonical equivalence; texts that are written otherwise are others.
     private struct Name: Hashable {

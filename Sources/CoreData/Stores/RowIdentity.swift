@@ -14,7 +14,7 @@ struct RowIdentity: Hashable, Sendable {
 
     /// Where an ID was made before its store had the object: what the store has the object under.
     var arrived: RowIdentity {
-        guard key > 0, let references = space.home?.references else { return self }
+        guard key > 0, let references = space.references else { return self }
         let key = references.arrived(at: key, root: space.rootName)
         return key == self.key ? self : RowIdentity(RowReference(key: key, entity: reference.entity, store: reference.store), in: space)
     }
@@ -34,11 +34,14 @@ final class IDSpace: Equatable, Sendable {
     let rootName: String
     /// The store of permanent IDs; nil for temporary ones: an object may have been assigned to a store, but that is no part of its identity.
     let home: StoreIdentity?
+    /// What the keys stand for, which stays as long as anybody has one; nil where they are the store's own.
+    let references: ReferenceTable?
     private let currentTree: Lock<ForwardingTable?>
 
     init(_ entity: NSEntityDescription, home: StoreIdentity?, tree: ForwardingTable? = nil) {
         self.entity = entity
         self.home = home
+        references = home?.references
         currentTree = Lock(tree)
         entityName = entity.name ?? ""
         rootName = entity.rootEntity.name ?? ""
@@ -73,8 +76,7 @@ final class StoreIdentity: Sendable {
     let identifier: String
     /// The coordinator's number for it.
     let number: Int32
-    /// What the store's own IDs stand for; nil where they are keys.
-    let references: ReferenceTable?
+    private let choosesReferences: Bool
     private let current = Lock(Weak())
     /// What the store had when it was removed, where it is one that is read as a whole.
     let formerRows = Lock<FormerRows?>(nil)
@@ -83,24 +85,12 @@ final class StoreIdentity: Sendable {
         weak var store: NSPersistentStore?
     }
 
-    init(_ identifier: String, number: Int32, references: ReferenceTable? = nil) {
-        (self.identifier, self.number, self.references) = (identifier, number, references)
+    init(_ identifier: String, number: Int32, choosesReferences: Bool = false) {
+        (self.identifier, self.number, self.choosesReferences) = (identifier, number, choosesReferences)
     }
 
-    /// The last part of a URI, without its `p`.
-    func name(of key: Int64, root: String) -> String {
-        guard let reference = references?.reference(of: key, root: root) else { return String(key) }
-        if case .text(let text) = reference, ReferenceObject(number: text) != nil { return Self.escaped(text) }
-        return reference.name.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? String(key)
-    }
-
-    /// A text that looks like a number: its first character is escaped, so that a process that has not met it knows it to be none.
-    private static func escaped(_ text: String) -> String {
-        let first = text.utf8.first.map { "%" + String($0, radix: 16, uppercase: true) } ?? ""
-        return first + text.dropFirst()
-    }
-
-    private static let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+    /// What the store's own IDs stand for; nil where they are keys. Not kept here: it goes with the store and the last ID.
+    var references: ReferenceTable? { choosesReferences ? .of(identifier) : nil }
 
     /// Nil while the coordinator has not got it.
     var store: NSPersistentStore? {

@@ -118,4 +118,34 @@ struct ReferenceObjectTests {
         taken.label = "a"
         #expect(throws: CocoaError.self) { try context.save() }
     }
+
+    // * A store is removed from a coordinator that goes on; the context that had objects of it goes, then the last ID.
+    // => What identified them is kept up to then, and not longer. Added once more, the store has the same IDs as long as somebody has one.
+    @Test("are kept until nobody can ask for one")
+    func keeping() throws {
+        LabelStore.labels = ["x", "y"]
+        NSPersistentStoreCoordinator.registerStoreClass(LabelStore.self, forStoreType: LabelStore.storeType)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+        let url = URL(fileURLWithPath: "/\(UUID().uuidString)")
+        func add() throws -> NSPersistentStore {
+            try coordinator.addPersistentStore(ofType: LabelStore.storeType, configurationName: nil, at: url)
+        }
+        func ids() throws -> [NSManagedObjectID] {
+            let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            return try context.all(Tag.self).map(\.objectID)
+        }
+        weak let table = try add().references
+        var id = try ids().first
+        try coordinator.persistentStores.forEach(coordinator.remove)
+        #expect(table != nil && id?.uriRepresentation().lastPathComponent == "px")
+        _ = try add()
+        #expect(try ids().first == id)
+        try coordinator.persistentStores.forEach(coordinator.remove)
+        #expect(table != nil)
+        id = nil
+        #expect(table == nil)
+        _ = try add()
+        #expect(try ids().map { $0.uriRepresentation().lastPathComponent } == ["px", "py"])
+    }
 }
