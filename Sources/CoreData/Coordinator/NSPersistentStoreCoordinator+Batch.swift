@@ -13,7 +13,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     private func stores(for request: BatchRequest) throws -> [any RowStore] {
-        if case .insert(let rows) = request.change { return [try storeForInserts(of: rows)] }
+        if case .insert(let rows) = request.change { return [try storeForInserts(of: rows.entity, among: rows.stores)] }
         let query = FetchQuery(entity: request.entity, stores: request.stores)
         let stores = try stores(for: query)
         guard !stores.isEmpty else {
@@ -26,14 +26,16 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// The first of those that the request names and that has the entity, in the order of the coordinator; or as for new objects.
-    private func storeForInserts(of rows: BatchRows) throws -> any RowStore {
-        guard let chosen = rows.stores else { return try storeForInserts(of: rows.entity, chosen: 0) }
-        let named = persistentStores.filter { chosen.contains($0.number) }
-        guard let store = named.first(where: { ($0 as? any RowStore)?.holds(rows.entity) == true }) ?? named.first else {
-            let entity = rows.entity.name ?? "?"
-            throw CocoaError.coreData(.persistentStoreOperation, "An NSBatchInsertRequest of \(entity) names no store that is here.")
+    func storeForInserts(of entity: NSEntityDescription, among chosen: Set<Int32>?) throws -> any RowStore {
+        guard let chosen else { return try storeForInserts(of: entity, chosen: 0) }
+        let named = allStores.filter { chosen.contains($0.number) }
+        guard let store = named.first(where: { $0.holds(entity) }) ?? named.first else {
+            throw CocoaError.coreData(
+                .persistentStoreOperation,
+                "An NSBatchInsertRequest of \(entity.name ?? "?") names no store that is here."
+            )
         }
-        return try storeForInserts(of: rows.entity, chosen: store.number)
+        return try storeForInserts(of: entity, chosen: store.number)
     }
 
     /// As saves do: every transaction is open, and all statements have run, before the first is committed.

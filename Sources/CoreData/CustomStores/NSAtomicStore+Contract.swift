@@ -5,7 +5,10 @@ extension NSAtomicStore: DatabaseBacked {
 }
 
 extension NSAtomicStore: RowStore, ClassStore {
-    package var capabilities: StoreCapabilities { [.constraints, .order, .ownReferences, .durable] }
+    package var capabilities: StoreCapabilities {
+        let basic: StoreCapabilities = [.constraints, .order, .ownReferences, .durable]
+        return Swift.type(of: self).migratesItself ? basic.union(.schemaMigration) : basic
+    }
 
     package var location: StoreLocation { .document(url?.resolvingSymlinksInPath().absoluteString ?? "") }
 
@@ -73,6 +76,9 @@ extension NSAtomicStore: RowStore, ClassStore {
     package func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt {
         guard let model = persistentStoreCoordinator?.managedObjectModel else { throw closed }
         return try hooks.withLock {
+            if isSaving { refuseNestedSave() }
+            isSaving = true
+            defer { isSaving = false }
             let (rows, update) = (try opened(), NodeUpdate(self, changes, model))
             var edits = metadataEdits
             do {

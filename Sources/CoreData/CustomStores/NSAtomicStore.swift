@@ -20,6 +20,11 @@ open class NSAtomicStore: NSPersistentStore {
     final let mirror = Lock<StoreMirror?>(nil)
     /// Hooks are called one at a time. Taken before anything of the mirror.
     final let hooks = NSRecursiveLock()
+    /// Whether a save is under way; with `hooks` held.
+    final var isSaving = false
+
+    /// Whether a store of another version of the model is brought to this one before it is loaded.
+    class var migratesItself: Bool { false }
 
     // The hooks stand here because on Linux a method of an extension cannot be overridden.
 

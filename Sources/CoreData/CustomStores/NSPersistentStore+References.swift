@@ -34,6 +34,11 @@ extension NSPersistentStore {
         return references?.key(named: name, isText: text.utf8.contains(UInt8(ascii: "%")), root: entity.rootEntity.name ?? "")
     }
 
+    /// A save from a hook would wait for itself, or mix its nodes with those of the save that has called the hook.
+    final func refuseNestedSave() -> Never {
+        misuse("\(Self.self) saves a context from a hook that a save of the same store has called. Do that when the save has returned.")
+    }
+
     /// An error for what a store's class does that it must not.
     final func broken(_ method: String, _ what: String, _ code: CocoaError.Code = .persistentStoreOperation) -> CocoaError {
         .coreData(code, "\(Self.self).\(method) \(what).", userInfo: [NSAffectedStoresErrorKey: [self]])

@@ -9,6 +9,7 @@ struct StagedObjects {
     init(_ coordinator: NSPersistentStoreCoordinator) {
         context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
         context.persistentStoreCoordinator = coordinator
+        context.registry.tellsStores = false
         made = []
     }
 

@@ -51,12 +51,13 @@ struct PagedTable {
         page[index] = value
     }
 
-    /// Removes the entry if it still is `value`.
-    @inline(__always) mutating func remove(_ key: Int64, ifValue value: UnsafeRawPointer) {
-        guard let page = page(key), page[Int(truncatingIfNeeded: key & 255)] == value else { return }
+    /// Removes the entry if it still is `value`; whether it was.
+    @inline(__always) @discardableResult mutating func remove(_ key: Int64, ifValue value: UnsafeRawPointer) -> Bool {
+        guard let page = page(key), page[Int(truncatingIfNeeded: key & 255)] == value else { return false }
         page[Int(truncatingIfNeeded: key & 255)] = nil
         count &-= 1
         if adjustLive(page, by: -1) == 0 { freePage(key, page) }
+        return true
     }
 
     /// The number of entries of a page stands behind them, as the bits of a pointer.

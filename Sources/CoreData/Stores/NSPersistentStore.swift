@@ -110,6 +110,9 @@ open class NSPersistentStore: NSObject {
     ///
     /// - Throws: `CocoaError` 134060 where the class does not say how.
     open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] { throw lacks("metadataForPersistentStore(with:)") }
+    /// The class of the managers that migrate stores of this class. The framework migrates by itself only stores of its own types, and those with
+    /// `NSMigrationManager`: a program that migrates makes an instance of what its class says.
+    open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
     /// Replaces the metadata of the store at a place, without opening it.
     ///
     /// - Throws: as `metadataForPersistentStore(with:)`.

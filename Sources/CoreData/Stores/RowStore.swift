@@ -58,6 +58,18 @@ package protocol RowStore: NSPersistentStore {
     /// - Throws: a `CocoaError`; the store is as it was then. One without the capability says so, with code 134091.
     func execute(_ request: BatchRequest, _ next: () throws -> Void) throws -> BatchReceipt
 
+    /// Carries out a request as the program has made it, for a context, which is of a layer above.
+    ///
+    /// - Throws: what the store's class throws. One without the capability says so, with code 134091.
+    func execute(_ request: NSPersistentStoreRequest, for context: AnyObject) throws -> Any
+
+    /// Whether the store wants to know which of its objects contexts have.
+    var followsUse: Bool { get }
+    /// A context has these objects from now on. Called on the context's queue.
+    func contextDidBegin(using ids: [NSManagedObjectID])
+    /// A context no longer has these objects. Called on whichever thread has let go of them.
+    func contextDidEnd(using ids: [NSManagedObjectID])
+
     /// The same store without objects and under another identifier, opened once more; this instance is to be closed then.
     ///
     /// - Throws: where that cannot be: everything is as it was then.
@@ -112,6 +124,18 @@ extension RowStore {
             "A store of type \(type) cannot be opened once more: remove it, and add it anew."
         )
     }
+
+    package func execute(_ request: NSPersistentStoreRequest, for context: AnyObject) throws -> Any {
+        throw CocoaError.coreData(
+            .persistentStoreUnsupportedRequestType,
+            "The store at \(url?.path ?? "?"), of type \(type), does not know requests of class \(Swift.type(of: request)).",
+            userInfo: [NSAffectedStoresErrorKey: [self]]
+        )
+    }
+
+    package var followsUse: Bool { false }
+    package func contextDidBegin(using ids: [NSManagedObjectID]) {}
+    package func contextDidEnd(using ids: [NSManagedObjectID]) {}
 
     package func discardRemains() {}
 

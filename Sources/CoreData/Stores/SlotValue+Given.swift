@@ -5,11 +5,14 @@ extension SlotValue {
     init?(given value: Any, for attribute: NSAttributeDescription) {
         let stored = SlotValue(value, for: attribute)
         if stored == .null { return nil }
+        if case .float(let number) = stored, !number.isFinite, Self.isFinite(value) { return nil }
         if let range = Self.range(of: attribute.attributeType) {
             guard let number = Self.whole(value), range.contains(number) else { return nil }
         }
         self = stored
     }
+
+    private static func isFinite(_ number: Any) -> Bool { ((number as? NSNumber)?.doubleValue ?? number as? Double)?.isFinite == true }
 
     private static func range(of type: NSAttributeType) -> ClosedRange<Int64>? {
         switch type {

@@ -1,34 +1,55 @@
-/// What a store can do beside keeping rows. Who wants to know asks for the capability, never for the class of the store.
+/// Something that a store can do beside keeping rows. Who wants to know asks for the capability, never for the class of the store.
+package enum StoreCapability: UInt, CaseIterable, Sendable {
+    /// Predicates and orders become SQL.
+    case sql
+    /// Uniqueness constraints of the model are kept, also against rows that this process has not read.
+    case constraints
+    /// Several processes, and several coordinators of one, may write into it at the same time.
+    case severalProcesses
+    /// Requests that change many rows at once without reading them.
+    case batch
+    /// A history of changes.
+    case history
+    /// Reading as of an earlier moment.
+    case generations
+    /// A store of another version of the model is brought to this one when it is opened.
+    case schemaMigration
+    /// What is written before a commit can be taken back.
+    case transactions
+    /// All objects can be removed in one step, in place.
+    case emptying
+    /// The order of ordered relationships is kept.
+    case order
+    /// A query is answered with references alone; a row is read when somebody needs it.
+    case rowsOnDemand
+    /// The store chooses what identifies a new object, and has to see its values.
+    case ownReferences
+    /// What was saved is there when the last coordinator has let go of the store.
+    case durable
+    /// Requests of a program's own classes, and batch requests, are carried out by the store's class, which knows what they mean.
+    case ownRequests
+}
+
+/// What a store can do.
 package struct StoreCapabilities: OptionSet, Sendable {
     package let rawValue: UInt
     package init(rawValue: UInt) { self.rawValue = rawValue }
+    package init(_ capability: StoreCapability) { rawValue = 1 << capability.rawValue }
 
-    /// Predicates and orders become SQL.
-    package static let sql = Self(rawValue: 1)
-    /// Uniqueness constraints of the model are kept, also against rows that this process has not read.
-    package static let constraints = Self(rawValue: 1 << 1)
-    /// Several processes, and several coordinators of one, may write into it at the same time.
-    package static let severalProcesses = Self(rawValue: 1 << 2)
-    /// Requests that change many rows at once without reading them.
-    package static let batch = Self(rawValue: 1 << 3)
-    /// A history of changes.
-    package static let history = Self(rawValue: 1 << 4)
-    /// Reading as of an earlier moment.
-    package static let generations = Self(rawValue: 1 << 5)
-    /// Taking the tables from one version of the model to another.
-    package static let schemaMigration = Self(rawValue: 1 << 6)
-    /// What is written before a commit can be taken back.
-    package static let transactions = Self(rawValue: 1 << 7)
-    /// All objects can be removed in one step, in place.
-    package static let emptying = Self(rawValue: 1 << 8)
-    /// The order of ordered relationships is kept.
-    package static let order = Self(rawValue: 1 << 9)
-    /// A query is answered with references alone; a row is read when somebody needs it.
-    package static let rowsOnDemand = Self(rawValue: 1 << 10)
-    /// The store chooses what identifies a new object, and has to see its values.
-    package static let ownReferences = Self(rawValue: 1 << 11)
-    /// What was saved is there when the last coordinator has let go of the store.
-    package static let durable = Self(rawValue: 1 << 12)
+    package static let sql = Self(.sql)
+    package static let constraints = Self(.constraints)
+    package static let severalProcesses = Self(.severalProcesses)
+    package static let batch = Self(.batch)
+    package static let history = Self(.history)
+    package static let generations = Self(.generations)
+    package static let schemaMigration = Self(.schemaMigration)
+    package static let transactions = Self(.transactions)
+    package static let emptying = Self(.emptying)
+    package static let order = Self(.order)
+    package static let rowsOnDemand = Self(.rowsOnDemand)
+    package static let ownReferences = Self(.ownReferences)
+    package static let durable = Self(.durable)
+    package static let ownRequests = Self(.ownRequests)
 }
 
 /// What tells a store's data from that of others. The order is the one in which stores are written: each is waited for while those before it are

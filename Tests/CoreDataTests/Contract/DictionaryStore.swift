@@ -14,6 +14,11 @@ final class DictionaryStore: NSIncrementalStore {
         var version: UInt64
     }
 
+    /// A request that only this kind of store knows: how many entries there are.
+    final class Count: NSPersistentStoreRequest {
+        var more = 0
+    }
+
     /// What is on the other machine.
     // Sendable: the lock orders access.
     final class Service: @unchecked Sendable {
@@ -21,6 +26,15 @@ final class DictionaryStore: NSIncrementalStore {
         private var stored: [String: Entry] = [:]
         private var last = 0
         let uuid = UUID().uuidString
+        private var versions: [String: Data]?
+
+        /// The versions of the entities that it was made with: these, where it is new.
+        func versions(_ current: [String: Data]?) -> [String: Data]? {
+            lock.withLock {
+                versions = versions ?? current
+                return versions
+            }
+        }
 
         var entries: [String: Entry] { lock.withLock { stored } }
         func change(_ body: (inout [String: Entry]) -> Void) { lock.withLock { body(&stored) } }
@@ -47,12 +61,14 @@ final class DictionaryStore: NSIncrementalStore {
             return service
         }
         metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: service.uuid]
+        metadata[NSStoreModelVersionHashesKey] = service.versions(persistentStoreCoordinator?.managedObjectModel.entityVersionHashesByName)
     }
 
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if let request = request as? NSSaveChangesRequest { return try save(request) }
+        if let request = request as? Count { return service.entries.count + request.more }
         guard let request = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = request.entity, let context else {
-            return []
+            return try super.execute(request, with: context)
         }
         let names = Set(([entity] + (request.includesSubentities ? allSubentities(of: entity) : [])).compactMap(\.name))
         let entities = persistentStoreCoordinator!.managedObjectModel.entitiesByName

@@ -125,4 +125,21 @@ struct DocumentSavingTests {
         try Data(text.replacingOccurrences(of: old, with: new).utf8).write(to: url)
         cocoaError(259) { _ = try open(NSXMLStoreType) }
     }
+
+    @Test("as XML is the same file again, byte by byte, when it has the same objects again")
+    func bytes() throws {
+        let context = try open(NSXMLStoreType)
+        let books = (0..<50).map { index in
+            let book = Book(context: context)
+            (book.title, book.pages) = ("\(index)", Int32(index))
+            return book
+        }
+        try context.save()
+        let before = try Data(contentsOf: url)
+        for pages in [Int32(1000), 7] {
+            books[7].pages = pages
+            try context.save()
+            #expect(try (Data(contentsOf: url) == before) == (pages == 7))
+        }
+    }
 }

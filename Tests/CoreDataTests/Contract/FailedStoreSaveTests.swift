@@ -216,3 +216,58 @@ struct IncrementalSavingTests {
         }
     }
 }
+
+/// Stores that save the context that they are shown, while they are asked to write.
+private final class NestingStore: NSIncrementalStore {
+    static let storeType = "Nesting"
+    override func loadMetadata() throws { metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: UUID().uuidString] }
+    override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+        try context?.save()
+        return [Any]()
+    }
+    override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
+        array.map { newObjectID(for: $0.entity, referenceObject: UUID().uuidString) }
+    }
+}
+
+private final class NestingDocument: NSAtomicStore {
+    static let storeType = "NestingDocument"
+    override func loadMetadata() throws { metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: UUID().uuidString] }
+    override func save() throws {
+        let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        context.persistentStoreCoordinator = persistentStoreCoordinator
+        Tag(context: context).label = "more"
+        try context.save()
+    }
+}
+
+@Suite("A store that saves while it is asked to save")
+struct NestedSaveTests {
+    private static func save(_ storeClass: AnyClass, _ type: String) throws {
+        NSPersistentStoreCoordinator.registerStoreClass(storeClass, forStoreType: type)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+        try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: URL(fileURLWithPath: "/nesting"))
+        let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        Tag(context: context).label = "first"
+        try context.save()
+    }
+
+    private func complaint(_ result: ExitTest.Result?) -> String { String(decoding: result?.standardErrorContent ?? [], as: UTF8.self) }
+
+    @Test("stops the program with the cure, where it would wait for itself for ever")
+    func incremental() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try NestedSaveTests.save(NestingStore.self, NestingStore.storeType)
+        }
+        #expect(complaint(result).contains("NestingStore saves a context from a hook"))
+    }
+
+    @Test("stops the program with the cure, where its nodes would be those of two saves")
+    func atomic() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try NestedSaveTests.save(NestingDocument.self, NestingDocument.storeType)
+        }
+        #expect(complaint(result).contains("NestingDocument saves a context from a hook"))
+    }
+}

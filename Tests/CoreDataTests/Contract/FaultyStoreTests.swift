@@ -9,7 +9,7 @@ private final class FaultyStore: NSIncrementalStore {
     enum Fault: String, CaseIterable {
         case noUUID, wrongType, throwingFetch, noArray, tooMany, foreignID, wrongEntity, wrongCount, unknownKey, wrongValue, otherNode,
             throwingSave
-        case tooFewIDs, sameIDs, temporaryIDs, noIDs
+        case tooFewIDs, sameIDs, temporaryIDs, noIDs, fractionCount, largeCount, wrongColumn, largeFloat
     }
     static let storeType = "Faulty"
     override var type: String { Self.storeType }
@@ -31,13 +31,21 @@ private final class FaultyStore: NSIncrementalStore {
             return [Any]()
         }
         if fault == .throwingFetch { throw Thrown() }
-        if fetch.resultType == .countResultType { return fault == .wrongCount ? -1 : 1 }
+        if fetch.resultType == .dictionaryResultType { return [["label": fault == .wrongColumn ? 7 : "x"]] }
+        if fetch.resultType == .countResultType {
+            return switch fault {
+            case .wrongCount: -1
+            case .fractionCount: [1.5]
+            case .largeCount: 3
+            default: 1
+            }
+        }
         switch fault {
         case .noArray: return "one"
         case .tooMany: return (0..<3).map { newObjectID(for: entity("Tag"), referenceObject: $0) }
         case .foreignID: return [NSManagedObject(entity: fetch.entity!, insertInto: nil).objectID]
         case .wrongEntity: return [newObjectID(for: entity("Book"), referenceObject: 1)]
-        default: return [newObjectID(for: entity("Tag"), referenceObject: 1)]
+        default: return [newObjectID(for: entity(fetch.entityName ?? "Tag"), referenceObject: 1)]
         }
     }
 
@@ -47,6 +55,7 @@ private final class FaultyStore: NSIncrementalStore {
         switch fault {
         case .unknownKey: NSIncrementalStoreNode(objectID: objectID, withValues: ["colour": "red"], version: 1)
         case .wrongValue: NSIncrementalStoreNode(objectID: objectID, withValues: ["label": 7], version: 1)
+        case .largeFloat: NSIncrementalStoreNode(objectID: objectID, withValues: ["weight": 1e300, "author": NSNull()], version: 1)
         case .otherNode:
             NSIncrementalStoreNode(objectID: newObjectID(for: entity("Tag"), referenceObject: 2), withValues: [:], version: 1)
         default: NSIncrementalStoreNode(objectID: objectID, withValues: ["label": "x"], version: 1)
@@ -135,7 +144,12 @@ struct FaultyStoreTests {
             case .tooFewIDs, .sameIDs, .temporaryIDs, .noIDs, .throwingSave:
                 for _ in 0..<2 { _ = Tag(context: context) }
                 try context.save()
-            case .wrongCount: _ = try context.count(for: request)
+            case .wrongCount, .fractionCount, .largeCount: _ = try context.count(for: request)
+            case .wrongColumn:
+                let request = NSFetchRequest<NSDictionary>(entityName: "Tag")
+                (request.resultType, request.propertiesToFetch) = (.dictionaryResultType, ["label"])
+                _ = try context.fetch(request)
+            case .largeFloat: try #require(try context.all(Book.self).first).fireThrowing()
             case .unknownKey, .wrongValue, .otherNode:
                 let tag = try #require(try context.fetch(request).first)
                 _ = try context.existingObject(with: tag.objectID)
@@ -156,6 +170,10 @@ struct FaultyStoreTests {
             .noArray: "FaultyStore.execute(_:with:) has returned String", .tooMany: "FaultyStore.execute(_:with:) has returned 3 objects",
             .foreignID: "FaultyStore.execute(_:with:) has returned", .wrongEntity: "FaultyStore.execute(_:with:) has returned",
             .wrongCount: "FaultyStore.execute(_:with:) has returned -1 for a count",
+            .fractionCount: "FaultyStore.execute(_:with:) has returned [1.5] for a count",
+            .largeCount: "FaultyStore.execute(_:with:) has returned 3 for a count that is limited to 2",
+            .wrongColumn: "FaultyStore.execute(_:with:) has returned Int for Tag.label in a dictionary",
+            .largeFloat: "FaultyStore.newValuesForObject(with:with:) has returned Double for Book.weight",
             .unknownKey: "FaultyStore.newValuesForObject(with:with:) has returned a value for \"colour\"",
             .wrongValue: "FaultyStore.newValuesForObject(with:with:) has returned Int for Tag.label",
             .otherNode: "FaultyStore.newValuesForObject(with:with:) has returned the node of",

@@ -121,6 +121,6 @@ struct AsynchronousFetchTests {
         let request = NSFetchRequest<Book>(entityName: "Book")
         let result = try library.context.execute(request) as? NSAsynchronousFetchResult<Book>
         #expect(result?.finalResult?.count == 300)
-        #expect(errorCode { try library.context.execute(NSPersistentStoreRequest()) } == 134_060)
+        #expect(errorCode { try library.context.execute(NSPersistentStoreRequest()) } == 134_091)
     }
 }

@@ -5,6 +5,7 @@ import Foundation
 /// docs/guides/CustomStores.md describes the format. It is not that of Apple's binary and XML stores, whose files are refused.
 class DocumentStore: NSAtomicStore {
     class var storeType: String { NSBinaryStoreType }
+    override class var migratesItself: Bool { true }
     class var format: PropertyListSerialization.PropertyListFormat { .binary }
 
     /// What was read by `loadMetadata()`, until it is loaded.
@@ -63,7 +64,9 @@ class DocumentStore: NSAtomicStore {
     override func save() throws {
         guard let url else { return }
         var written = Document(metadata: currentMetadata, lastNumbers: lastNumbers)
-        for node in cacheNodes() { try written.add(node, number(node.objectID), of: self) }
+        // In the same order each time, for whoever compares two states of a file.
+        let numbered = nodes.all.map { (node: $0, number: number($0.objectID)) }.sorted { $0.number < $1.number }
+        for (node, number) in numbered { try written.add(node, number, of: self) }
         stamp = try AtomicFile.write(written.data(Self.format), to: url) { try requireUnchanged($0, url) }
     }
 

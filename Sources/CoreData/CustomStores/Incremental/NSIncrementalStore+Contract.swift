@@ -1,7 +1,7 @@
 import Foundation
 
 extension NSIncrementalStore: RowStore, ClassStore {
-    package var capabilities: StoreCapabilities { [.ownReferences, .rowsOnDemand, .durable] }
+    package var capabilities: StoreCapabilities { [.ownReferences, .rowsOnDemand, .durable, .ownRequests] }
 
     package var location: StoreLocation { .foreign(url?.absoluteString ?? "") }
 
@@ -27,7 +27,7 @@ extension NSIncrementalStore: RowStore, ClassStore {
         return NodeReading(self, coordinator, cache)
     }
 
-    private var closed: CocoaError {
+    var closed: CocoaError {
         .removedStore("The store was removed from its coordinator; its objects cannot be read or saved any more.")
     }
 
@@ -96,7 +96,7 @@ extension NSIncrementalStore: RowStore, ClassStore {
     /// Everything else of the coordinator's save has been written when the class is asked: it cannot take back what it has done.
     package func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt {
         guard let coordinator = persistentStoreCoordinator, let cache = rowsAtHand.withLock({ $0 }) else { throw closed }
-        let turn = SaveTurn(turns)
+        let turn = SaveTurn(turns, of: self)
         var edits = metadataEdits
         let save = ObjectSave(self, coordinator, changes, cache)
         do {
@@ -119,17 +119,37 @@ extension NSIncrementalStore: RowStore, ClassStore {
 
 /// One save at a time: from the look at what others have saved to when the others can see this one. Ends with the last reference to it.
 final class SaveTurn {
-    private var turns: DispatchSemaphore?
+    private var turns: SaveTurns?
 
-    init(_ turns: DispatchSemaphore) {
-        turns.wait()
+    /// - Precondition: no turn is this thread's.
+    init(_ turns: SaveTurns, of store: NSPersistentStore) {
+        turns.begin(store)
         self.turns = turns
     }
 
     deinit { end() }
 
     func end() {
-        turns?.signal()
+        turns?.end()
         turns = nil
+    }
+}
+
+/// Whose turn it is to save a store.
+final class SaveTurns: Sendable {
+    private let semaphore = DispatchSemaphore(value: 1)
+    private let thread = Lock<pthread_t?>(nil)
+
+    fileprivate func begin(_ store: NSPersistentStore) {
+        if thread.withLock({ $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }) {
+            store.refuseNestedSave()
+        }
+        semaphore.wait()
+        thread.withLock { $0 = pthread_self() }
+    }
+
+    fileprivate func end() {
+        thread.withLock { $0 = nil }
+        semaphore.signal()
     }
 }

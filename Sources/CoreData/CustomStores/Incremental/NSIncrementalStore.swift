@@ -14,7 +14,7 @@ open class NSIncrementalStore: NSPersistentStore {
     /// Nil before the store is open, and once it is closed.
     final let rowsAtHand = Lock<RowCache?>(nil)
     final let saves = PublicationOrder()
-    final let turns = DispatchSemaphore(value: 1)
+    final let turns = SaveTurns()
 
     // The hooks stand here because on Linux a method of an extension cannot be overridden.
 
@@ -23,6 +23,9 @@ open class NSIncrementalStore: NSPersistentStore {
     /// - An `NSFetchRequest<any NSFetchRequestResult>`: for `.managedObjectResultType` an array of objects, made with `context.object(with:)`, or of
     ///   their IDs; predicate, order, limit and offset are the store's to keep. For `.countResultType` a number, or an array of one.
     /// - An `NSSaveChangesRequest`: writes all of it or nothing, and returns an empty array.
+    /// - A batch request, or one of a class of the program's own, that `execute(_:)` of a context or `execute(_:with:)` of the coordinator was given:
+    ///   what is returned is what the caller gets, who takes an `NSPersistentStoreResult`. The context is that which asks. Rows that are at hand are
+    ///   read anew after a batch request, not after others.
     ///
     /// - Throws: why not. After a save that throws, all changes are unsaved still, and the caller of `save()` gets the error as it is.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
@@ -38,6 +41,8 @@ open class NSIncrementalStore: NSPersistentStore {
 
     /// The end of a to-one relationship that the object's node does not say: an ID, or `NSNull`. Those of a to-many one: an array of IDs, in the
     /// order of an ordered one.
+    ///
+    /// - Throws: `CocoaError` 133000 where there is no such object: it has no ends then; others where they cannot be read.
     open func newValue(
         forRelationship relationship: NSRelationshipDescription,
         forObjectWith objectID: NSManagedObjectID,
@@ -48,6 +53,17 @@ open class NSIncrementalStore: NSPersistentStore {
 
     /// The IDs under which new objects will be saved, in the order of the objects.
     open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] { throw lacks("obtainPermanentIDs(for:)") }
+
+    /// A context has objects with these IDs from now on: fetched, followed, made as faults or saved for the first time. Each context tells of its own.
+    ///
+    /// Called on the context's queue; only where a class overrides it. The hook must not use the context. Does nothing unless it is overridden.
+    open func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {}
+
+    /// A context no longer has objects with these IDs: they were let go of, deleted, or the context was reset or is gone.
+    ///
+    /// Called on whichever thread has let go of the last of them; only where a class overrides it, for whatever
+    /// `managedObjectContextDidRegisterObjects(with:)` was called for. Does nothing unless it is overridden.
+    open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
     /// What identifies a store that is made at a place.
     open class func identifierForNewStore(at storeURL: URL) -> Any { UUID().uuidString }

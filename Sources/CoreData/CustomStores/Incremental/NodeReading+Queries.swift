@@ -62,12 +62,13 @@ extension NodeReading {
         let request = request(query, 0)
         request.resultType = .countResultType
         let answer = try store.execute(request, with: StagedObjects(coordinator).context)
-        guard let count = ((answer as? [Any])?.first ?? answer) as? NSNumber ?? (answer as? Int).map({ NSNumber(value: $0) }),
-            count.intValue >= 0
-        else {
+        guard case .number(let count)? = ReferenceObject((answer as? [Any])?.first ?? answer), count >= 0, Int(exactly: count) != nil else {
             throw broken("execute(_:with:)", "has returned \(answer) for a count")
         }
-        return count.intValue
+        guard query.limit == 0 || count <= query.limit else {
+            throw broken("execute(_:with:)", "has returned \(count) for a count that is limited to \(query.limit)")
+        }
+        return Int(count)
     }
 }
 
@@ -84,7 +85,19 @@ extension NodeReading {
         guard let dictionaries = answer as? [[String: Any]] else {
             throw broken("execute(_:with:)", "has returned \(answer) for a fetch of dictionaries")
         }
-        return dictionaries.map { dictionary in query.columns.map { dictionary[$0.name] } }
+        return try dictionaries.map { dictionary in try query.columns.map { try value(dictionary[$0.name], $0, query.rows.entity) } }
+    }
+
+    /// What a dictionary has for a column; of an attribute what it can hold.
+    private func value(_ value: Any?, _ column: DictionaryQuery.Column, _ entity: NSEntityDescription) throws -> Any? {
+        guard let value, !(value is NSNull), case .keyPath(nil, let name) = column.expression.tree,
+            let attribute = entity.attributesByName[name]
+        else { return value }
+        if SlotValue(given: value, for: attribute) != nil { return value }
+        throw broken(
+            "execute(_:with:)",
+            "has returned \(type(of: value)) for \(entity.name ?? "?").\(name) in a dictionary, which is of another type, or does not fit"
+        )
     }
 }
 

@@ -89,13 +89,26 @@ struct NodeReading {
         var value = node.value(for: relationship)
         if value == nil {
             method = "newValue(forRelationship:forObjectWith:with:)"
-            value = try store.newValue(forRelationship: relationship, forObjectWith: node.objectID, with: context)
+            value = try ends(of: relationship, node.objectID, context)
         }
         switch value {
         case nil, is NSNull: return .null
         case let id as NSManagedObjectID: return .reference(try end(id, relationship, method))
         default:
             throw broken(method, "has returned \(value ?? "nil") for the to-one relationship \(relationship.name), not an ID or NSNull")
+        }
+    }
+
+    /// What the class says; nothing for an object that is gone from the store.
+    private func ends(
+        of relationship: NSRelationshipDescription,
+        _ id: NSManagedObjectID,
+        _ context: NSManagedObjectContext
+    ) throws -> Any {
+        do {
+            return try store.newValue(forRelationship: relationship, forObjectWith: id, with: context)
+        } catch let error as CocoaError where error.code == .managedObjectReferentialIntegrity {
+            return NSNull()
         }
     }
 
@@ -109,7 +122,7 @@ struct NodeReading {
 
     func relatedRows(_ relationship: NSRelationshipDescription, of owner: RowReference) throws -> [RelatedRow] {
         let method = "newValue(forRelationship:forObjectWith:with:)"
-        let answer = try store.newValue(forRelationship: relationship, forObjectWith: id(owner), with: StagedObjects(coordinator).context)
+        let answer = try ends(of: relationship, id(owner), StagedObjects(coordinator).context)
         let members: [Any]
         switch answer {
         case is NSNull: members = []

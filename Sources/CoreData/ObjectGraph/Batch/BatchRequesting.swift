@@ -2,6 +2,8 @@ import Foundation
 
 /// A request that changes rows without objects.
 protocol BatchRequesting: ContextRequest {
+    /// The objects that it is about; nil where there is nothing to do.
+    func target(in context: NSManagedObjectContext) throws -> BatchTarget?
     /// What goes down to the stores; nil where there is nothing to do.
     func request(in context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator) throws -> BatchRequest?
     func result(_ outcome: BatchOutcome) -> NSPersistentStoreResult

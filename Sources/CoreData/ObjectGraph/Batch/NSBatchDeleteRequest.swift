@@ -13,7 +13,7 @@ import Foundation
 /// Contexts learn nothing of it, and what they have of the objects is out of date until
 /// `mergeChanges(fromRemoteContextSave:into:)` is told the result's `changedObjectIDs`. Unsaved changes of contexts do not count.
 ///
-/// Only stores of SQLite, in a file or in memory, can.
+/// Only stores of SQLite, in a file or in memory, can; and an `NSIncrementalStore` whose class knows how: that is handed the request as it is.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     /// What the result's `result` is.
     open var resultType: NSBatchDeleteRequestResultType = .resultTypeStatusOnly
@@ -56,6 +56,10 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 }
 
 extension NSBatchDeleteRequest: BatchRequesting {
+    func target(in context: NSManagedObjectContext) throws -> BatchTarget? {
+        objectIDs?.isEmpty == true ? nil : BatchTarget(entity: try context.entity(of: fetch, NSFetchRequestResult.self))
+    }
+
     func request(in context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator) throws -> BatchRequest? {
         if let objectIDs {
             guard let first = objectIDs.first else { return nil }

@@ -14,7 +14,7 @@ import Foundation
 /// values. A closure that never returns true never ends.
 ///
 /// Contexts learn of the new objects when they fetch, or by `mergeChanges(fromRemoteContextSave:into:)` with the result's `changedObjectIDs`. Only
-/// stores of SQLite, in a file or in memory, can.
+/// stores of SQLite, in a file or in memory, can; and an `NSIncrementalStore` whose class knows how: that is handed the request as it is.
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// The name of the entity.
     open private(set) var entityName: String
@@ -76,6 +76,10 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
 }
 
 extension NSBatchInsertRequest: BatchRequesting {
+    func target(in context: NSManagedObjectContext) throws -> BatchTarget? {
+        BatchTarget(entity: try entity(entity, entityName, in: context), inserts: true)
+    }
+
     func request(in context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator) throws -> BatchRequest? {
         let entity = try entity(self.entity, entityName, in: context)
         let conflict = BatchRows.Conflict(context.mergePolicy)

@@ -7,7 +7,7 @@ import Foundation
 /// for `NSBatchDeleteRequest`. Contexts learn nothing of it, and what they have of the objects is out of date until
 /// `mergeChanges(fromRemoteContextSave:into:)` is told the result's `changedObjectIDs`. Unsaved changes of contexts do not count.
 ///
-/// Only stores of SQLite, in a file or in memory, can.
+/// Only stores of SQLite, in a file or in memory, can; and an `NSIncrementalStore` whose class knows how: that is handed the request as it is.
 open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     private let given: NSEntityDescription?
     /// The name of the entity.
@@ -45,6 +45,10 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
 }
 
 extension NSBatchUpdateRequest: BatchRequesting {
+    func target(in context: NSManagedObjectContext) throws -> BatchTarget? {
+        BatchTarget(entity: try entity(given, entityName, in: context))
+    }
+
     func request(in context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator) throws -> BatchRequest? {
         let entity = try entity(given, entityName, in: context)
         let assignments = try assignments(entity, coordinator)

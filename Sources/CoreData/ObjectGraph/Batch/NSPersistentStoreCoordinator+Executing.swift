@@ -1,7 +1,8 @@
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// Carries out a request for a context of this coordinator: an array for a fetch, an `NSPersistentStoreResult` for every other.
+    /// Carries out a request for a context of this coordinator: an array for a fetch, for a request that an `NSIncrementalStore` has carried out what its
+    /// class has returned, an `NSPersistentStoreResult` for every other.
     ///
     /// - Throws: as `execute(_:)` of the context; `CocoaError` 134060 for a context of another coordinator.
     @discardableResult public func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
@@ -9,7 +10,7 @@ extension NSPersistentStoreCoordinator {
             throw CocoaError.coreData(.coreData, "A coordinator cannot carry out a request for a context of another one.")
         }
         if let fetch = request as? any PlainFetch { return try fetch.results(in: context) }
-        return try context.execute(request)
+        return try context.answer(request)
     }
 }
 

@@ -12,10 +12,13 @@ final class IdentityTable {
     @exclusivity(unchecked) private var temporary = PagedTable()
     /// Where the unsaved objects of the root entity are; nil for this table.
     private let unsaved: IdentityTable?
+    /// Tells the store of the objects with permanent keys; nil where it does not want to know.
+    private let use: UseReport?
 
-    init(mutex: Mutex, unsaved: IdentityTable? = nil) {
+    init(mutex: Mutex, unsaved: IdentityTable? = nil, use: UseReport? = nil) {
         self.mutex = mutex
         self.unsaved = unsaved
+        self.use = use
     }
 
     deinit {
@@ -64,25 +67,40 @@ final class IdentityTable {
         mutex.lock()
         list(object)
         mutex.unlock()
+        use?.begin(CollectionOfOne(object))
     }
 
     func insert(_ objects: ArraySlice<NSManagedObject>) {
         mutex.lock()
         objects.withUnsafeBufferPointer { $0.forEachBorrowed { list($0) } }
         mutex.unlock()
+        use?.begin(objects)
     }
 
     func insert(_ objects: ContiguousArray<NSManagedObject>) {
         mutex.lock()
         objects.forEachBorrowed { list($0) }
         mutex.unlock()
+        use?.begin(objects)
     }
 
     /// Takes the object out, if it is the one listed under its key.
     @inline(__always) func remove(_ object: NSManagedObject) {
         mutex.lock()
-        unlist(object)
+        let wasPermanent = unlist(object)
         mutex.unlock()
+        if wasPermanent { use?.end(object) }
+    }
+
+    /// Takes out all objects that have permanent keys, for the context is going away, where the store wants to know that.
+    func endUse() {
+        guard let use else { return }
+        let used = mutex.withLock {
+            let used = objects(in: permanent)
+            for object in used { unlist(object) }
+            return used
+        }
+        use.end(used)
     }
 
     /// Gives objects of this table their keys in another, or here.
@@ -107,6 +125,7 @@ final class IdentityTable {
             target?.list(object)
         }
         mutex.unlock()
+        target?.use?.begin(objects)
     }
 
     @inline(__always) private func list(_ object: NSManagedObject) {
@@ -120,16 +139,17 @@ final class IdentityTable {
         }
     }
 
-    @inline(__always) private func unlist(_ object: NSManagedObject) {
+    /// Whether the object was listed under a permanent key.
+    @inline(__always) @discardableResult private func unlist(_ object: NSManagedObject) -> Bool {
         // Not retained: this runs in the object's deinit too.
         let pointer = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
-        if object.key > 0 {
-            permanent.remove(object.key, ifValue: pointer)
-        } else if unsaved == nil {
+        if object.key > 0 { return permanent.remove(object.key, ifValue: pointer) }
+        if unsaved == nil {
             temporary.remove(-object.key, ifValue: pointer)
         } else {
             unsaved?.temporary.remove(-object.key, ifValue: pointer)
         }
+        return false
     }
 
     /// Every live object.

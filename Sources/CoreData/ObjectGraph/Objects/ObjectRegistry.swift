@@ -19,6 +19,8 @@ final class ObjectRegistry: @unchecked Sendable {
     @exclusivity(unchecked) var changes = ChangeCount()
     /// Nil for a context on a coordinator.
     @exclusivity(unchecked) var changesAbove: ChangesAbove?
+    /// Whether stores are told of the context's objects; not of those that only a store's class is shown.
+    @exclusivity(unchecked) var tellsStores = true
     /// Objects for IDs that mean nothing in the context.
     private var foreignObjects: IdentityTable?
     /// Whether any of the context's objects may refer to others.
@@ -62,9 +64,13 @@ final class ObjectRegistry: @unchecked Sendable {
     /// The table of a root entity's objects in a store. Unsaved ones are in that of store 0, whichever store they were assigned to.
     private func table(_ store: Int, root: Int) -> IdentityTable {
         if let table = tables[store][root] { return table }
-        let table = IdentityTable(mutex: mutex, unsaved: store == 0 ? nil : self.table(0, root: root))
+        let table = IdentityTable(mutex: mutex, unsaved: store == 0 ? nil : self.table(0, root: root), use: use(of: store))
         mutex.withLock { tables[store][root] = table }
         return table
+    }
+
+    private func use(of store: Int) -> UseReport? {
+        tellsStores && store > 0 ? UseReport(context?.persistentStoreCoordinator?.store(numbered: Int32(store))) : nil
     }
 
     /// The scope of an object whose ID means nothing in the context.
@@ -129,6 +135,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// Ends the circle of scopes and registry; called when the context is gone.
     func dissolve() {
+        for table in tables.joined() { table?.endUse() }
         scopes = []
         mutex.withLock { tables = [] }
     }

@@ -41,13 +41,23 @@ enum OverrideProbe {
     static func overridesValidateForInsert(_ objectClass: NSManagedObject.Type) -> Bool { overrides(validateForInsertEntry, objectClass) }
 
     private static func overrides(_ entry: Int?, _ objectClass: NSManagedObject.Type) -> Bool {
-        guard let entry else { return true }
-        return word(entry, objectClass) != word(entry, NSManagedObject.self)
+        overrides(entry, objectClass, below: NSManagedObject.self)
     }
 
-    private static func entry(of probe: NSManagedObject.Type) -> Int? {
-        let entries = (firstMethod..<wordCount).filter {
-            word($0, probe) != word($0, NSManagedObject.self) && word($0, Plain.self) == word($0, NSManagedObject.self)
+    private static func entry(of probe: NSManagedObject.Type) -> Int? { entry(of: probe, beside: Plain.self, below: NSManagedObject.self) }
+
+    /// Whether a class below another has a method of its own at a place in the table.
+    static func overrides(_ entry: Int?, _ aClass: AnyClass, below base: AnyClass) -> Bool {
+        guard let entry else { return true }
+        return word(entry, aClass) != word(entry, base)
+    }
+
+    /// The place of the one method that a class overrides.
+    ///
+    /// - Parameter plain: a class that overrides nothing.
+    static func entry(of probe: AnyClass, beside plain: AnyClass, below base: AnyClass) -> Int? {
+        let entries = (firstMethod..<wordCount(base)).filter {
+            word($0, probe) != word($0, base) && word($0, plain) == word($0, base)
         }
         return entries.count == 1 ? entries[0] : nil
     }
@@ -55,25 +65,25 @@ enum OverrideProbe {
     // The words before hold kind, superclass, flags, sizes and the descriptor, which differ between all classes.
     private static let firstMethod = 7
 
-    /// The size of NSManagedObject's metadata behind its address point, in words: the class size less the address point, as the metadata says.
-    private static let wordCount: Int = {
-        let metadata = OverrideProbe.metadata(NSManagedObject.self)
+    /// The size of a class' metadata behind its address point, in words: the class size less the address point, as the metadata says.
+    private static func wordCount(_ aClass: AnyClass) -> Int {
+        let metadata = metadata(aClass)
         let size = metadata.load(fromByteOffset: 32, as: UInt32.self)
         let addressPoint = metadata.load(fromByteOffset: 36, as: UInt32.self)
         return Int(size - addressPoint) / MemoryLayout<UInt>.size
-    }()
+    }
 
     /// How many bytes an object has, without padding.
     static func instanceSize(of objectClass: NSManagedObject.Type) -> UInt32 {
         metadata(objectClass).load(fromByteOffset: 24, as: UInt32.self)
     }
 
-    private static func word(_ index: Int, _ objectClass: NSManagedObject.Type) -> UInt {
-        metadata(objectClass).load(fromByteOffset: index * MemoryLayout<UInt>.size, as: UInt.self)
+    private static func word(_ index: Int, _ aClass: AnyClass) -> UInt {
+        metadata(aClass).load(fromByteOffset: index * MemoryLayout<UInt>.size, as: UInt.self)
     }
 
     /// A class' metadata is what its metatype points to; that of a subclass begins with all of its superclass' entries.
-    static func metadata(_ objectClass: NSManagedObject.Type) -> UnsafeRawPointer {
-        unsafeBitCast(objectClass, to: UnsafeRawPointer.self)
+    static func metadata(_ aClass: AnyClass) -> UnsafeRawPointer {
+        unsafeBitCast(aClass, to: UnsafeRawPointer.self)
     }
 }

@@ -6,7 +6,9 @@ extension SQLiteStore: RowStore {
         return history == nil ? basic : basic.union(.history)
     }
 
-    private static let ofMemory: StoreCapabilities = [.sql, .constraints, .severalProcesses, .batch, .transactions, .emptying, .order]
+    private static let ofMemory: StoreCapabilities = [
+        .sql, .constraints, .severalProcesses, .batch, .schemaMigration, .transactions, .emptying, .order,
+    ]
     private static let ofFiles = ofMemory.union(.durable)
     private static let ofLoggedFiles = ofFiles.union(.generations)
 
