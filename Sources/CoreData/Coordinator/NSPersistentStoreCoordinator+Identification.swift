@@ -18,6 +18,12 @@ extension NSPersistentStoreCoordinator {
         return RowReference(key: identity.key, entity: Int32(entity.index), store: known.number)
     }
 
+    /// The numbers of stores that a request names; nil where it names none. One that was never here has number 0, which is no store's: its own
+    /// number may be that of another store here.
+    func numbers(of stores: [NSPersistentStore]?) -> Set<Int32>? {
+        stores.map { Set($0.map { $0.home.flatMap(known)?.number ?? 0 }) }
+    }
+
     private func known(_ home: StoreIdentity) -> StoreIdentity? {
         stores.withLock { stores in
             let index = Int(home.number) - 1

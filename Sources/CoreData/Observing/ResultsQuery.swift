@@ -19,7 +19,8 @@ struct ResultsQuery {
     /// The indexes of the entities of which any of that is read, beyond the objects themselves.
     let relatedEntities: Set<Int>
 
-    init<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription, sectionKeyPath: String?) {
+    /// - Parameter stores: the numbers of those that the request names.
+    init<Result>(_ request: NSFetchRequest<Result>, _ entity: NSEntityDescription, stores: Set<Int32>?, sectionKeyPath: String?) {
         let descriptors = request.sortDescriptors ?? []
         self.entity = entity
         entities = request.includesSubentities ? entity.subtree : entity.index..<entity.index + 1
@@ -31,7 +32,7 @@ struct ResultsQuery {
         } else {
             sectionSlot = nil
         }
-        stores = request.affectedStores.map { Set($0.map(\.number)) }
+        self.stores = stores
         predicate = request.predicate?.tree
         paths = ReadPaths(predicate, descriptors + (sectionKeyPath.map { [NSSortDescriptor(key: $0, ascending: true)] } ?? []))
         relatedEntities = RelatedChanges.entities(on: paths, of: entity)

@@ -36,7 +36,8 @@ final class ResultsTracker: ContextWatcher, @unchecked Sendable {
     /// - Throws: a fetch's error, or `CocoaError` 134060 where the order scatters sections; the former list stays.
     func fetch() throws {
         guard let context, let entity = request.entity else { return }
-        let query = ResultsQuery(request, entity, sectionKeyPath: sectionKeyPath)
+        let stores = context.persistentStoreCoordinator?.numbers(of: request.affectedStores)
+        let query = ResultsQuery(request, entity, stores: stores, sectionKeyPath: sectionKeyPath)
         let objects = try context.fetch(request)
         if let sectionKeyPath { context.readTargets(on: sectionKeyPath, of: objects, entity) }
         list = try ResultsList(query, objects)

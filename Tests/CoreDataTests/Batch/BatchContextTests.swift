@@ -98,6 +98,28 @@ struct BatchContextTests {
         expectError(.managedObjectExternalRelationship, "Chapter.book") { try context.execute(chapter) }
     }
 
+    // * Two coordinators have a store each, with the same number there.
+    // => Who names the other's store gets an error, and nothing is read or changed here.
+    @Test("does nothing where a store is named that is another coordinator's", arguments: StoreKind.allCases)
+    func strangers(_ kind: StoreKind) throws {
+        let (library, other) = (try Library(kind), try Library(kind))
+        try library.save(["A": 1])
+        #expect(other.store.number == library.store.number)
+        let context = library.context
+        let fetch = NSFetchRequest<Book>(entityName: "Book")
+        fetch.affectedStores = [other.store]
+        expectError(.persistentStoreOperation) { _ = try context.fetch(fetch) }
+        expectError(.persistentStoreOperation) { try context.batchDelete("Book") { $0.affectedStores = [other.store] } }
+        expectError(.persistentStoreOperation) { try context.batchUpdate("Book", ["pages": 7]) { $0.affectedStores = [other.store] } }
+        let insertion = NSBatchInsertRequest(entityName: "Book", objects: [["title": "B"]])
+        insertion.affectedStores = [other.store]
+        expectError(.persistentStoreOperation, "Book") { try context.execute(insertion) }
+        #expect(try library.books() == "A|1|1")
+        // The same store, as another coordinator has it, is the same.
+        fetch.affectedStores = try library.separateCoordinator().persistentStores
+        #expect(try context.fetch(fetch).count == 1)
+    }
+
     @Test("is refused by stores that cannot, with the store and the request", arguments: [NSBinaryStoreType, NSXMLStoreType])
     func incapable(_ type: String) throws {
         let home = try StoreHome(.file)

@@ -74,7 +74,7 @@ extension NSBatchDeleteRequest: BatchRequesting {
             }
         }
         var query = try context.query(fetch, context.entity(of: fetch, NSFetchRequestResult.self))
-        if let affectedStores { query.stores = Set(affectedStores.map(\.number)) }
+        if let stores = coordinator.numbers(of: affectedStores) { query.stores = stores }
         return BatchRequest(name: "NSBatchDeleteRequest", change: .delete(query), wantsKeys: resultType == .resultTypeObjectIDs)
     }
 

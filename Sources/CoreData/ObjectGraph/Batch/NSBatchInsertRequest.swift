@@ -92,7 +92,7 @@ extension NSBatchInsertRequest: BatchRequesting {
             try BatchFilling(collector).fill(objectsToInsert ?? [])
         }
         guard !collector.isEmpty else { return nil }
-        let stores = affectedStores.map { Set($0.map(\.number)) }
+        let stores = coordinator.numbers(of: affectedStores)
         return BatchRequest(
             name: "NSBatchInsertRequest",
             change: .insert(collector.rows(conflict, stores: stores)),

@@ -56,7 +56,7 @@ extension NSBatchUpdateRequest: BatchRequesting {
             throw CocoaError.coreData(.coreData, "An NSBatchUpdateRequest of \(entityName) has no propertiesToUpdate.")
         }
         var query = FetchQuery(entity: entity, includesSubentities: includesSubentities, predicate: predicate?.tree)
-        query.stores = affectedStores.map { Set($0.map(\.number)) }
+        query.stores = coordinator.numbers(of: affectedStores)
         return BatchRequest(
             name: "NSBatchUpdateRequest",
             change: .update(query, assignments),

@@ -116,7 +116,7 @@ extension NSManagedObjectContext {
             sortDescriptors: request.sortDescriptors ?? [],
             limit: max(request.fetchLimit, 0),
             offset: max(request.fetchOffset, 0),
-            stores: request.affectedStores.map { Set($0.map(\.number)) },
+            stores: request.affectedStores.flatMap { persistentStoreCoordinator?.numbers(of: $0) },
             progress: request.progress
         )
     }
