@@ -93,12 +93,14 @@ struct ConnectionTests {
         #expect(try connections[1].rows("PRAGMA integrity_check") == [[.text("ok")]])
     }
 
-    @Test("lifts the limit of databases in memory, which is 1 GB")
+    @Test("lifts the limit of databases in memory, which is 1 GB, to what SQLite allocates")
     func sizeLimit() throws {
         let connection = try Connection(path: "file:/5C8C1C5C-0E3F-4B57-93A4-7B9D1C7A2F11?vfs=memdb", mode: .readWriteCreate, isURI: true)
         try connection.liftSizeLimit()
         var limit: Int64 = -1
         #expect(sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_SIZE_LIMIT, &limit) == SQLITE_OK)
-        #expect(limit > 1 << 40)
+        #expect(limit == Connection.largestMemorySize && limit < 0x7fff_ff00 && limit > 0x7ffe_0000)
+        try connection.limitPagesInMemory()
+        #expect(try connection.rows("PRAGMA max_page_count") == [[.integer(limit / 4096)]])
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteDriver
 import TestSupport
 import Testing
 
@@ -118,6 +119,28 @@ struct BatchContextTests {
         // The same store, as another coordinator has it, is the same.
         fetch.affectedStores = try library.separateCoordinator().persistentStores
         #expect(try context.fetch(fetch).count == 1)
+    }
+
+    // * A store in memory has no room for what a request would write.
+    // => The request fails; what was there is there, and goes on.
+    @Test("that has no room fails, and leaves the store as it was", arguments: StoreKind.allCases, [false, true])
+    func noRoom(_ kind: StoreKind, isTracked: Bool) throws {
+        let library = try Library(kind, options: [NSPersistentHistoryTrackingKey: isTracked])
+        try library.save(["A": 1])
+        let limit = try library.store.pool.write { connection in
+            let limit = try connection.rows("PRAGMA max_page_count")
+            _ = try connection.rows("PRAGMA max_page_count = 100")
+            return limit
+        }
+        if kind == .memory { #expect(limit == [[.integer(Connection.largestMemorySize / 4096)]]) }
+        let text = String(repeating: "x", count: 1000)
+        expectError(.fileWriteOutOfSpace) { try library.context.batchInsert("Book", (0..<2000).map { ["title": "\($0)\(text)"] }) }
+        expectError(.fileWriteOutOfSpace) { try library.context.batchUpdate("Book", ["title": String(repeating: text, count: 1000)]) }
+        #expect(try library.books() == "A|1|1")
+        try library.context.batchInsert("Book", [["title": "B"]])
+        #expect(try library.context.batchDelete("Book").count == 2)
+        let told = [["insert Book/p1"], ["insert Book/p2"], ["delete Book/p1", "delete Book/p2"]]
+        if isTracked { #expect(try library.context.told() == told) }
     }
 
     @Test("is refused by stores that cannot, with the store and the request", arguments: [NSBinaryStoreType, NSXMLStoreType])

@@ -19,7 +19,9 @@ final class MemoryDatabase: @unchecked Sendable {
     }
 
     func connect(_ mode: Connection.Mode) throws -> Connection {
-        try Connection(path: url.absoluteString, mode: mode, isURI: true)
+        let connection = try Connection(path: url.absoluteString, mode: mode, isURI: true)
+        try connection.limitPagesInMemory()
+        return connection
     }
 }
 
