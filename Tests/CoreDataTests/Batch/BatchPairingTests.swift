@@ -108,7 +108,7 @@ struct BatchPairingTests {
         #expect(try office.plan == "Ada||3\nBob|2|2\nCem||1\nDan||1\nEva|1|1\nFay|3|1\nGil||1\n1|Eva|3\n2|Bob|2\n3|Fay|2")
         #expect(
             try office.latestChanges == [
-                "Personp1 desk", "Personp4 ", "Personp4 desk", "Personp5 ", "Personp6 ", "Personp7 ", "Deskp1 owner", "Deskp3 owner",
+                "Personp1 desk", "Personp4 ", "Personp5 ", "Personp6 ", "Personp7 ", "Deskp1 owner", "Deskp3 owner",
             ]
         )
     }

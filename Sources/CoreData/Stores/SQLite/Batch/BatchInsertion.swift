@@ -20,8 +20,8 @@ struct BatchInsertion {
         (self.store, self.connection, self.rows) = (store, connection, rows)
         statements = store.saveStatements(rows.entity)
         pairings = Self.pairings(rows, store, connection)
-        // Who is paired has to be known by key.
-        self.collectsKeys = collectsKeys || !pairings.isEmpty
+        // Who is paired has to be known by key, and who is written and gets a member, too.
+        self.collectsKeys = collectsKeys || !pairings.isEmpty || Self.mayMeetItsOwners(rows)
         binder = TapeBinder(statements.steps, store: store)
     }
 
@@ -194,15 +194,20 @@ extension BatchInsertion {
 
     /// The versions of rows that were written are as they should be.
     private mutating func excludeWritten() {
-        if pairings.isEmpty { return }
-        for rows in changes.inserted + changes.updated {
-            touched.exclude(rows.keys.map { ($0, rows.entity) }, root: self.rows.entity.rootEntity.index)
-        }
+        let root = rows.entity.rootEntity.index
+        for rows in changes.inserted { touched.exclude(inserted: rows.keys, entity: rows.entity, root: root) }
+        for rows in changes.updated { touched.exclude(rows.keys, root: root) }
     }
 }
 
 /// Who gets a member counts as changed, and who loses one.
 extension BatchInsertion {
+    /// Whether rows may be written that are there already, and others of the request lead to.
+    private static func mayMeetItsOwners(_ rows: BatchRows) -> Bool {
+        if case .fails = rows.conflict { return false }
+        return rows.entity.shape.toOnes.contains { $0?.inverse?.isToMany == true && $0?.destination.rootEntity === rows.entity.rootEntity }
+    }
+
     /// A to-one relationship that is one of many at the other end.
     private struct Membership {
         let slot: Int

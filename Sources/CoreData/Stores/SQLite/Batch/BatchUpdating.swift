@@ -47,7 +47,7 @@ struct BatchUpdating {
         let clause = SQLText(sql: " WHERE t0.\(SQLNames.key) IN \(SQLDialect.list)", parameters: [keys])
         if !rows.isEmpty { _ = try write(terms, values, clause) }
         for pairing in pairings { try pairing.write(&touched) }
-        touched.exclude(rows, root: query.entity.rootEntity.index)
+        touched.exclude(rows.lazy.map(\.key), root: query.entity.rootEntity.index)
         try touched.advance(store, connection)
         return changes(rows)
     }

@@ -113,13 +113,20 @@ struct TouchedRows {
     }
 
     var rows: [BatchChanges.Rows] {
-        lists.sorted { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }
+        lists.filter { !$0.value.isEmpty }.sorted { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }
             .map { BatchChanges.Rows(entity: $0.key.entity, keys: $0.value.sorted(), properties: [$0.key.property], isRelated: true) }
     }
 
     /// Leaves out rows whose versions rise anyway.
-    mutating func exclude(_ rows: [KeyReader.Found], root: Int) {
-        if keys[root] != nil { keys[root]?.subtract(rows.map(\.key)) }
+    mutating func exclude(_ written: some Sequence<Int64>, root: Int) {
+        if keys[root] != nil { keys[root]?.subtract(written) }
+    }
+
+    /// Leaves out new rows of an entity: whoever is told of them is not told that they were changed.
+    mutating func exclude(inserted: some Sequence<Int64>, entity: Int, root: Int) {
+        guard keys[root] != nil else { return }
+        keys[root]?.subtract(inserted)
+        for list in lists.keys where list.entity == entity { lists[list]?.subtract(inserted) }
     }
 
     /// Advances the versions: one statement for each table.
