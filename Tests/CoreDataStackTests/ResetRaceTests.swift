@@ -188,6 +188,37 @@ struct ResetRaceTests {
         #expect(try bench.stored().isEmpty)
     }
 
+    // * Root and main fetch and count, again and again, while the store is reset.
+    // => Each time they find the old rows, or none, and never an error.
+    @Test("leaves root and main what they can read at any moment", arguments: StackKind.allCases)
+    func readers(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let main = bench.main
+        for _ in 0..<30 {
+            await main.perform { for number in 0..<20 { _ = main.insertNote("\(number)") } }
+            try await main.saveToStore()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await bench.stack.resetStore() }
+                for context in [main, bench.root] {
+                    group.addTask {
+                        for _ in 0..<20 {
+                            let counts = try await context.perform {
+                                let dictionaries = NSFetchRequest<NSDictionary>(entityName: "Note")
+                                dictionaries.resultType = .dictionaryResultType
+                                return try [
+                                    context.fetch(NSFetchRequest<Note>()).count, context.count(for: NSFetchRequest<Note>()),
+                                    context.fetch(dictionaries).count,
+                                ]
+                            }
+                            #expect(counts.allSatisfy { $0 == 0 || $0 == 20 })
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
     // * The stack is let go of while a reset is under way, and its contexts are used.
     @Test("goes on though the stack is let go of meanwhile", arguments: StackKind.allCases)
     func released(_ kind: StackKind) async throws {

@@ -6,8 +6,9 @@ extension StoreReader {
     ///
     /// - Throws: `CocoaError` 134060 for what cannot be computed, 134070 where there is no store to ask; a store's error.
     func dictionaries(_ query: DictionaryQuery) throws -> [NSDictionary] {
-        let stores = try storesForDictionaries(query.rows)
-        let rows = stores.count == 1 ? try stores[0].values(query) : try DictionaryMerge(query).rows(of: stores)
+        let rows = try asking({ try storesForDictionaries(query.rows) }) { stores in
+            stores.count == 1 ? try stores[0].values(query) : try DictionaryMerge(query).rows(of: stores)
+        }
         return rows.map { row in
             let dictionary = NSMutableDictionary(capacity: query.columns.count)
             for (column, value) in zip(query.columns, row) { if let value { dictionary[column.name] = value } }

@@ -33,8 +33,25 @@ extension StoreReader {
         }
     }
 
+    /// Asks the stores that are found. Where the only one was closed, and another has taken its place since it was found, that one is asked.
+    func asking<Answer>(_ find: () throws -> [any RowStore], _ ask: ([any RowStore]) throws -> Answer) throws -> Answer {
+        var stores = try find()
+        while true {
+            do {
+                return try ask(stores)
+            } catch let error as CocoaError where error.isOfRemovedStore {
+                let others = try find()
+                guard stores.count == 1, others.count == 1, stores[0] !== others[0] else { throw error }
+                stores = others
+            }
+        }
+    }
+
     func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? {
-        let stores = try stores(for: query)
+        try asking({ try stores(for: query) }) { try fetch(query, $0, body) }
+    }
+
+    private func fetch(_ query: FetchQuery, _ stores: [any RowStore], _ body: (RowRun) throws -> Void) throws -> FetchResidue? {
         if stores.count == 1 { return try stores[0].fetch(query, body) }
         var part = query
         (part.limit, part.offset) = (query.rowsUpToLimit, 0)
@@ -47,8 +64,9 @@ extension StoreReader {
         return residue
     }
 
-    func references(_ query: FetchQuery) throws -> [RowReference]? {
-        let stores = try stores(for: query)
+    func references(_ query: FetchQuery) throws -> [RowReference]? { try asking({ try stores(for: query) }) { try references(query, $0) } }
+
+    private func references(_ query: FetchQuery, _ stores: [any RowStore]) throws -> [RowReference]? {
         guard stores.count <= 1 || (query.sortDescriptors.isEmpty && query.limit == 0 && query.offset == 0) else { return nil }
         var references: [RowReference] = []
         for store in stores {
@@ -58,8 +76,9 @@ extension StoreReader {
         return references
     }
 
-    func count(_ query: FetchQuery) throws -> Int? {
-        let stores = try stores(for: query)
+    func count(_ query: FetchQuery) throws -> Int? { try asking({ try stores(for: query) }) { try count(query, $0) } }
+
+    private func count(_ query: FetchQuery, _ stores: [any RowStore]) throws -> Int? {
         guard stores.count <= 1 || (query.limit == 0 && query.offset == 0) else { return nil }
         var count = 0
         for store in stores {

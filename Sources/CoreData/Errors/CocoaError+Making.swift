@@ -7,8 +7,13 @@ extension CocoaError {
 
     /// Something is asked of a store that is none of the coordinator's any more, and never will be.
     static func removedStore(_ description: String) -> CocoaError {
-        coreData(.persistentStoreOperation, description, userInfo: [NSAffectedStoresErrorKey: [] as [Any]])
+        coreData(.persistentStoreOperation, description, userInfo: [NSAffectedStoresErrorKey: [] as [Any], removedStoreKey: true])
     }
+
+    /// Whether it says that a store was closed before it was asked.
+    var isOfRemovedStore: Bool { userInfo[Self.removedStoreKey] as? Bool == true }
+
+    private static let removedStoreKey = "CoreDataRemovedStore"
 
     /// Others have made another store of a database, or of its tables, while it was open.
     static func replacedStore(_ description: String, _ store: Any) -> CocoaError {
