@@ -12,7 +12,8 @@ struct KilledBatchTests {
     private static let kills = ProcessInfo.processInfo.environment["COREDATA_KILLS"].flatMap { Int($0) } ?? 20
     private static let size: Int64 = 500
 
-    // * A process inserts, updates and deletes hundreds of rows by batch requests. It is killed at random moments; another goes on with the file.
+    // * A process inserts, updates, upserts and deletes hundreds of rows by batch requests, and saves objects. It is killed at random moments;
+    //   another goes on with the file.
     // => Each time all rows of a request are there or none: no or 500 members, all with one number and version, all of the group or of none.
     //    The history since the kill before leads from the file as it was then to what it is now.
     @Test("has carried the request out, or has done nothing")
@@ -33,7 +34,7 @@ struct KilledBatchTests {
             process.kill()
             _ = process.rest()
             try outcomes.insert(Self.check(folder.store, "kill \(kill)"))
-            let (inspector, model) = (try StoreInspector(url: folder.store), GroupModel.make())
+            let (inspector, model) = (try StoreInspector(url: folder.store), BatchWork.model())
             let untold = kill > 0 ? try inspector.problems(since: StoreInspector(url: older), with: model) : []
             #expect(try inspector.problems(with: model) + untold == [], "kill \(kill)")
         }
@@ -62,6 +63,16 @@ struct KilledBatchTests {
             try number("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Member'") >= number("SELECT ifnull(MAX(Z_PK), 0) FROM ZMEMBER"),
             comment
         )
-        return "\(groups) \(members) \(try number("SELECT MAX(ZNUMBER) FROM ZMEMBER"))"
+        return try "\(groups) \(members) \(number("SELECT MAX(ZNUMBER) FROM ZMEMBER")) \(totals(number, comment))"
+    }
+
+    /// How far upserts and saves of totals have come: those of the latest round are all there, with those of the rounds before that it leaves.
+    private static func totals(_ number: (String) throws -> Int64, _ comment: Comment) throws -> Int64 {
+        let round = try number("SELECT ifnull(MAX(ZROUND), 0) FROM ZTOTAL")
+        let expected: [[Int64]] = [[0, 0, 0], [size, 0, 0], [size / 2, size, 0], [size / 2, size, Int64(BatchWork.objects)]]
+        let counts = try (1...3).map { try number("SELECT COUNT(*) FROM ZTOTAL WHERE ZROUND = \($0)") }
+        #expect(counts == expected[Int(round)], comment)
+        #expect(try number("SELECT COUNT(*) FROM ZTOTAL WHERE Z_OPT = 2") == (round > 1 ? size / 2 : 0), comment)
+        return round
     }
 }

@@ -57,6 +57,27 @@ struct RemoteChangeTests {
         }
     }
 
+    // * Of two stores in files one is silent, and is read; into the other somebody commits, again and again, so that time passes.
+    // => The silent one is asked nothing once it was watched.
+    @Test("is asked for nothing as long as nothing happens")
+    func silence() async throws {
+        let (silent, busy) = (try Library(.file, options: Self.options), try Library(.file, options: Self.options))
+        let questions = { silent.store.watch.withLock { $0?.questions } }
+        // One when the watch begins, and one for what was committed before that.
+        while questions() != 2 { await Task.yield() }
+        var changes = changes(of: busy.coordinator)
+        for number: Int64 in 1...3 {
+            let said = try Child.sqlite(
+                busy.url,
+                "INSERT INTO ATRANSACTION(Z_PK, Z_ENT, ZTIMESTAMP) VALUES(\(number), 16002, 0); UPDATE Z_PRIMARYKEY SET Z_MAX = \(number) WHERE Z_ENT = 16002"
+            )
+            #expect(said == "")
+            #expect(try await self.number(&changes, busy.store) == number)
+            #expect(try silent.newContext().count(for: NSFetchRequest<Book>(entityName: "Book")) == 0)
+        }
+        #expect(questions() == 2)
+    }
+
     @Test("tells of what other processes commit into the file that a link leads to")
     func link() async throws {
         let library = try Library(.file, options: Self.options)

@@ -239,3 +239,23 @@ struct IndexUseTests {
         #expect(details.contains { $0.contains("SEARCH t0 USING INDEX Z_Song_byTitle (ZTITLE") }, "\(details)")
     }
 }
+
+@Suite("A fetch by a key of several attributes")
+struct CompoundKeyPlanTests {
+    // * Thousands of rows; a fetch names ten by the two attributes of a constraint, and objects are found by such keys.
+    // => SQLite searches the constraint's index by both, for each key, and does not read the table.
+    @Test("is answered by the index of the constraint over them", arguments: StoreKind.allCases)
+    func index(_ kind: StoreKind) throws {
+        let store = try UniqueStore(kind)
+        try store.context.batchInsert("Seat", (0..<3000).map { ["row": $0 / 100, "number": Double($0 % 100), "label": "\($0)"] })
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Seat")
+        request.predicate = NSPredicate(format: "{row, number} IN %@", (0..<10).map { [$0, $0 + 1] })
+        var count = 0
+        let statements = try store.store.counter.recording { count = try store.context.fetch(request).count }
+        #expect(count == 10)
+        let fetch = try #require(statements.first { $0.contains("ZSEAT") })
+        let plan = try store.store.pool.read { try $0.rows("EXPLAIN QUERY PLAN \(fetch)") }.map { "\($0[3])" }
+        #expect(plan.contains { $0.contains("USING COVERING INDEX Z_Seat_UNIQUE_row_number (ZROW=? AND ZNUMBER=?)") }, "\(plan)")
+        #expect(!plan.contains { $0.contains("SCAN t0") || $0.contains("SCAN o") }, "\(plan)")
+    }
+}

@@ -28,7 +28,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let successor = Lock<String?>(nil)
     /// Files beside the store with data of objects that are gone.
     let remains = Lock<[URL]>([])
-    private let watch = Lock<StoreWatch?>(nil)
+    let watch = Lock<StoreWatch?>(nil)
     private let kind: String
     let state: Lock<MetadataState>
 

@@ -20,6 +20,8 @@ final class StoreWatch: Sendable {
         var isWaking = false
         /// How often it is asked yet without an event.
         var repeats = 0
+        /// How often it was asked.
+        var asked = 0
     }
     private let state: Lock<State>
     private let queue = DispatchQueue(label: "CoreData.StoreWatch", qos: .utility)
@@ -50,6 +52,9 @@ final class StoreWatch: Sendable {
     }
 
     deinit { stop() }
+
+    /// How often the database was asked whether there is something new.
+    var questions: Int { state.withLock(\.asked) }
 
     /// Ends it: its connection is closed when this returns. Whoever is being told is not waited for.
     func stop() {
@@ -145,6 +150,7 @@ final class StoreWatch: Sendable {
     private func readNews() throws -> News? {
         try state.withLock { state in
             guard let connection = state.connection else { return nil }
+            state.asked += 1
             return try connection.unobserved {
                 let version = try connection.rows("PRAGMA data_version").first?.first
                 guard version != state.dataVersion else { return nil }
