@@ -58,11 +58,6 @@ struct AssociationTable {
         range.map { (sources[$0], destinations[$0]) }
     }
 
-    /// Those of which the destination is there.
-    func remainingPairs(_ range: Range<Int>) -> [(source: RowReference, destination: RowReference)] {
-        pairs(range).filter { !deleted.contains($0.destination) }
-    }
-
     /// All of one side: saved ones, and those that are not yet.
     var allSources: (saved: [RowReference], unsaved: [NSManagedObject]) { (sources.all, unsaved.map(\.source)) }
     var allDestinations: (saved: [RowReference], unsaved: [NSManagedObject]) { (remaining(destinations.all), unsaved.map(\.destination)) }

@@ -15,7 +15,9 @@ extension MigrationRun {
         )
         let count = mapping.associations.savedCount
         let isDone = try naming(mapping) {
-            try rows.copy(entity, mapping: number) { mapping.associations.add(old.with($0), new.with($1)) }
+            try rows.copy(entity, mapping: number, progress: { try manager.note(progress(.creation, $0)) }) {
+                mapping.associations.add(old.with($0), new.with($1))
+            }
         }
         if isDone { mapping.noteCopied(from: count) }
         return isDone
@@ -47,21 +49,16 @@ extension MigrationRun {
 
     private func note(_ mapping: PlannedMapping, upTo end: Int, _ number: Int, _ rows: RowCopy) throws {
         for start in stride(from: mapping.notedCount, to: end, by: Self.notedAtOnce) {
-            try rows.note(mapping.associations.remainingPairs(start..<min(start + Self.notedAtOnce, end)), mapping: number)
+            try rows.note(mapping.associations.pairs(start..<min(start + Self.notedAtOnce, end)), mapping: number)
         }
         mapping.notedCount = end
     }
 
     private static let notedAtOnce = 10_000
 
-    /// What was deleted after the database was told of it is nobody's.
-    func noteDeleted(_ deleted: Set<RowReference>) throws {
-        if plan.mappings.contains(where: { $0.notedCount > 0 }) { try rows?.forget(deleted) }
-    }
-
     private func copiedRelationship(_ assignment: PropertyAssignment, _ mapping: PlannedMapping) -> CopiedRelationship? {
         guard let relationship = assignment.property as? NSRelationshipDescription, let followed = assignment.followed,
-            relationship.keepsPairs(of: followed), followsOn(assignment), let old = mapping.source, let new = mapping.destination,
+            relationship.keepsPairs(of: followed), followsOn(assignment),
             let number = plan.mappings.firstIndex(where: { $0 === mapping }),
             mapping.copied == 0..<mapping.associations.savedCount
         else { return nil }
@@ -70,14 +67,17 @@ extension MigrationRun {
         return CopiedRelationship(
             relationship: relationship,
             followed: followed,
-            owners: (old, new),
             mapping: number,
             targets: targets ?? nil
         )
     }
 
     private func naming<Result>(_ mapping: PlannedMapping, _ body: () throws -> Result) throws -> Result {
-        do { return try body() } catch {
+        do {
+            return try body()
+        } catch let cancellation as MigrationCancellation {
+            throw cancellation
+        } catch {
             throw CocoaError.migration(
                 "Entity mapping \(mapping.name): \(error.localizedDescription)",
                 entity: mapping.destination?.name,

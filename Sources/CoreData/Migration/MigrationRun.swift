@@ -126,7 +126,7 @@ final class MigrationRun {
 }
 
 /// The parts of a migration, for its progress.
-private enum MigrationPart: Float {
+enum MigrationPart: Float {
     case creation = 0
     case relation = 1
     case validation = 2
@@ -142,7 +142,7 @@ extension MigrationRun {
     }
 
     /// - Parameter fraction: how much of the current mapping is done.
-    private func progress(_ part: MigrationPart, _ fraction: Float) -> Float {
+    func progress(_ part: MigrationPart, _ fraction: Float) -> Float {
         let place = Float(plan.mappings.firstIndex { $0 === current } ?? 0)
         return (part.rawValue + (place + fraction) / Float(plan.mappings.count)) / 3
     }
@@ -167,7 +167,6 @@ extension MigrationRun {
             throw CocoaError.migration("What was migrated cannot be saved: \(error.localizedDescription)", mapping: current.name, error)
         }
         for mapping in plan.mappings { mapping.associations.settle(deleted: deleted) }
-        try noteDeleted(deleted)
         source.context.refreshAllObjects()
         destination.context.refreshAllObjects()
     }

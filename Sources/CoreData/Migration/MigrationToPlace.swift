@@ -80,14 +80,17 @@ struct MigrationByObjects {
         defer { sides.0.close() }
         // A store in memory lasts as long as somebody has it.
         defer { if destination.isMovable { sides.1.close() } }
-        let rows = manager.usesStoreSpecificMigrationManager ? RowCopy(from: sides.0.store, to: sides.1.store) : nil
+        let watch = try SourceWatch(sides.0.store)
+        defer { watch?.close() }
+        let rows = manager.usesStoreSpecificMigrationManager ? RowCopy.between(sides.0.store, sides.1.store) : nil
         defer { rows?.close() }
         let run = try MigrationRun(manager, mapping, from: sides.0, to: sides.1, by: rows)
-        manager.run = run
+        manager.begin(run)
         defer { manager.run = nil }
         let metadata = sides.0.store.metadata ?? [:]
         if !destination.isDatabase { sides.1.store.metadata = Self.applicationMetadata(metadata) }
         try run.run()
+        try watch?.requireUnchanged()
         rows?.close()
         sides.1.close()
         guard destination.isDatabase else { return }

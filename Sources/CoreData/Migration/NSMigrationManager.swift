@@ -19,6 +19,7 @@ open class NSMigrationManager: NSObject, FunctionReceiver {
     open var userInfo: [AnyHashable: Any]?
     /// Nil unless a migration is under way.
     final var run: MigrationRun?
+    private final var latestMapping: NSMappingModel?
     private let state = Lock(State())
 
     private struct State {
@@ -42,7 +43,8 @@ open class NSMigrationManager: NSObject, FunctionReceiver {
     /// - Precondition: no migration of this manager is under way.
     /// - Throws: a `CocoaError`: 134140 without a mapping model; 134150 where the source cannot be read, or is of another model; 134160 where there
     ///   is something at the destination's place already, or nothing can be written there; 134110 for all else, with the mapping, entity and
-    ///   property in the user info, and underneath what a policy threw, 134170 for what is wrong with a policy, or what validation says.
+    ///   property in the user info, and underneath what a policy threw, 134170 for what is wrong with a policy, or what validation says; 134110
+    ///   also where others have written to the source meanwhile.
     ///   What `cancelMigrationWithError(_:)` was given is thrown as it is. There is no destination then.
     open func migrateStore(
         from sourceURL: URL,
@@ -91,14 +93,15 @@ open class NSMigrationManager: NSObject, FunctionReceiver {
     ///
     /// - Precondition: no migration is under way.
     open func reset() {
-        run = nil
+        if run != nil { misuse("A migration of this manager is under way: cancel it, and reset the manager afterwards.") }
+        latestMapping = nil
         state.withLock { $0 = State() }
     }
 
     /// The mapping model of the migration that is under way, or was last.
     ///
     /// - Precondition: there was one.
-    open var mappingModel: NSMappingModel { underWay.plan.model }
+    open var mappingModel: NSMappingModel { latestMapping ?? underWay.plan.model }
 
     /// The context with the source's objects, which is only read.
     ///
@@ -149,7 +152,7 @@ open class NSMigrationManager: NSObject, FunctionReceiver {
     /// How much of the migration is done, from 0 to 1. May be read from any thread; there is nothing to observe it by.
     open var migrationProgress: Float { state.withLock { $0.progress } }
 
-    /// Ends the migration as soon as the hook that runs returns; `migrateStore` throws this error. From any thread.
+    /// Ends the migration as soon as the hook that runs, or the statement, returns; `migrateStore` throws this error. From any thread.
     open func cancelMigrationWithError(_ error: any Error) { state.withLock { $0.cancellation = error } }
 
     /// Called on the migrating thread each time that progress is made.
@@ -162,6 +165,8 @@ open class NSMigrationManager: NSObject, FunctionReceiver {
         guard let run else { misuse("No migration of this manager is under way: use this in the hooks of a policy.") }
         return run
     }
+
+    final func begin(_ run: MigrationRun) { (self.run, latestMapping) = (run, run.plan.model) }
 
     /// - Throws: `MigrationCancellation`.
     final func note(_ progress: Float) throws {

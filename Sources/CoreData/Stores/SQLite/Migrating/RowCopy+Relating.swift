@@ -4,8 +4,6 @@ import SQLiteDriver
 struct CopiedRelationship {
     let relationship: NSRelationshipDescription
     let followed: NSRelationshipDescription
-    /// The entities that the owners are of, before and now.
-    let owners: (old: NSEntityDescription, new: NSEntityDescription)
     /// The number of the mapping that the owners were copied by.
     let mapping: Int
     /// The number of the one mapping whose objects are meant; nil for those of any.
@@ -31,32 +29,16 @@ extension RowCopy {
         }
     }
 
-    /// What became of the objects of a mapping that were copied, as far as it is there.
+    /// What became of the objects of a mapping that were copied.
     func noteCopied(by mapping: Int) throws {
-        guard let (old, new, distance) = copied[mapping] else { return }
+        guard let rows = copied[mapping] else { return }
         try write { connection in
             try connection.run(
                 """
-                INSERT OR IGNORE INTO temp.became(root, key, mapping, made, kind) SELECT \(old.rootNumber), Z_PK, \(mapping), Z_PK + \(distance), \
-                \(new.number) FROM source.\(old.table) s WHERE Z_ENT = \(old.number) AND Z_PK > 0 \
-                AND EXISTS (SELECT 1 FROM main.\(new.table) WHERE Z_PK = s.Z_PK + \(distance))
+                INSERT OR IGNORE INTO temp.became(root, key, mapping, made, kind) SELECT \(rows.old.rootNumber), Z_PK, \(mapping), \
+                Z_PK + \(rows.distance), \(rows.new.number) FROM source.\(rows.old.table) WHERE Z_ENT = \(rows.old.number) AND Z_PK > 0
                 """
             )
-        }
-    }
-
-    /// Objects were deleted again.
-    func forget(_ deleted: Set<RowReference>) throws {
-        guard !deleted.isEmpty else { return }
-        let new = destination.model.entitiesInIndexOrder
-        try write { connection in
-            for reference in deleted {
-                let number = destination.schema.entity(for: new[Int(reference.entity)]).number
-                try connection.run(
-                    "DELETE FROM temp.became WHERE made = ?1 AND kind = ?2",
-                    [.integer(reference.key), .integer(Int64(number))]
-                )
-            }
         }
     }
 
@@ -68,12 +50,12 @@ extension RowCopy {
         let isDone = try write { connection in
             try connection.run("DELETE FROM temp.relation")
             try connection.run(writer.collection)
-            if let ambiguity = writer.ambiguity, try !connection.rows(ambiguity).isEmpty { return false }
+            for ambiguity in writer.ambiguities where try !connection.rows(ambiguity).isEmpty { return false }
             for statement in writer.statements { try connection.run(statement) }
             return true
         }
         guard isDone else { return false }
-        for entity in [copied.owners.new, copied.relationship.destination] as [NSEntityDescription] {
+        for entity in [copied.relationship.entity, copied.relationship.destination] as [NSEntityDescription] {
             destination.cache.forget(root: entity.rootEntity.index)
         }
         destination.orderMarks.forget()
@@ -83,34 +65,36 @@ extension RowCopy {
 
 /// The statements for one relationship.
 private struct RelationWriter {
-    /// Puts owners and targets into the table `relation`.
+    /// Puts owners and targets that are there into the table `relation`.
     let collection: String
-    /// Finds whether somebody has several, where there is room for one.
-    private(set) var ambiguity: String?
-    /// Writes what is in that table.
+    /// Find whether somebody has several, where there is room for one.
+    private(set) var ambiguities: [String] = []
+    /// Write what is in that table.
     private(set) var statements: [String] = []
 
+    /// The keys of the owners.
     private let made: String
+    private let owner, target: SQLEntity
 
     init?(_ copied: CopiedRelationship, _ copy: RowCopy) {
         let (old, new) = (copy.source.schema, copy.destination.schema)
         let relationship = copied.relationship
-        guard let owner = old.entityIfStored(copied.owners.old), let target = old.entityIfStored(copied.followed.destination),
-            let destination = new.entityIfStored(copied.owners.new), let kinds = new.entityIfStored(relationship.destination)?.kinds(new),
-            let pairs = old.pairs(of: copied.followed.name, in: owner, named: { "source.\($0)" })
+        guard relationship.inverse !== relationship, let rows = copy.copied[copied.mapping],
+            let before = old.entityIfStored(copied.followed.destination), let target = new.entityIfStored(relationship.destination),
+            let pairs = old.pairs(of: copied.followed.name, in: rows.old, named: { "source.\($0)" })
         else { return nil }
-        made = "SELECT made FROM temp.became WHERE mapping = \(copied.mapping)"
-        let inverseIsOrdered = relationship.inverse?.isOrdered ?? false
+        (owner, self.target, made) = (rows.new, target, "BETWEEN \(rows.keys.lowerBound) AND \(rows.keys.upperBound)")
         let mapping = copied.targets.map { " AND t.mapping = \($0)" } ?? ""
         collection = """
-            INSERT OR IGNORE INTO temp.relation(owner, target, kind, position, back) SELECT o.made, t.made, t.kind, \
-            \(Self.place("position", "o.made", "t.made", relationship.isOrdered)), \(Self.place("back", "t.made", "o.made", inverseIsOrdered)) \
-            FROM (\(pairs)) pair \
-            CROSS JOIN temp.became o ON o.root = \(owner.rootNumber) AND o.key = pair.owner AND o.mapping = \(copied.mapping) \
-            CROSS JOIN temp.became t ON t.root = \(target.rootNumber) AND t.key = pair.target\(mapping) \
-            WHERE t.kind IN (\(MigrationScript.list(kinds)))\(relationship.isOrdered ? " ORDER BY o.made, pair.position" : "")
+            INSERT OR IGNORE INTO temp.relation(owner, target, kind, position, back) SELECT o.Z_PK, t.made, t.kind, \
+            \(Self.place("position", "o.Z_PK", "t.made", relationship.isOrdered)), \
+            \(Self.place("back", "t.made", "o.Z_PK", relationship.inverse?.isOrdered ?? false)) FROM (\(pairs)) pair \
+            CROSS JOIN main.\(owner.table) o ON o.Z_PK = pair.owner + \(rows.distance) AND o.Z_PK \(made) \
+            CROSS JOIN temp.became t ON t.root = \(before.rootNumber) AND t.key = pair.target\(mapping) \
+            WHERE t.kind IN (\(MigrationScript.list(target.kinds(new)))) AND EXISTS (SELECT 1 FROM main.\(target.table) WHERE Z_PK = t.made)\
+            \(relationship.isOrdered ? " ORDER BY o.Z_PK, pair.position" : "")
             """
-        guard write(relationship, destination) else { return nil }
+        guard write(relationship) else { return nil }
     }
 
     private static func place(_ known: String, _ owner: String, _ target: String, _ isOrdered: Bool) -> String {
@@ -118,38 +102,57 @@ private struct RelationWriter {
         return isOrdered ? "coalesce(pair.\(known), \(place))" : "NULL"
     }
 
-    private mutating func write(_ relationship: NSRelationshipDescription, _ owner: SQLEntity) -> Bool {
+    private mutating func write(_ relationship: NSRelationshipDescription) -> Bool {
         if let column = owner.columns[relationship.name] {
-            writeKeys(column, owner)
+            let back = relationship.inverse.flatMap { $0.isToMany ? nil : target.columns[$0.name] }
+            if let back { clear(column, back) }
+            writeKeys(column)
+            if let back { writeBack(back) }
             return true
         }
         switch owner.toMany[relationship.name] {
         case .foreignKey(let table, let column, let entityColumn, let order)?:
-            ambiguity = "SELECT 1 FROM temp.relation GROUP BY target HAVING count(*) > 1 LIMIT 1"
+            ambiguities.append(Self.several("target"))
             let values = [(column, "relation.owner"), (entityColumn, "\(owner.number)"), (order, "relation.position")]
-            update(table, values, among: column, of: "target")
+            clear(table, values.map(\.0), "\(column) \(made)")
+            set(table, values, of: "target")
         case .joinTable(let name, let column, let target, let order, let back)?: writePairs(name, column, target, order, back)
         case .reflexive?, nil: return false
         }
         return true
     }
 
+    private static func several(_ end: String) -> String { "SELECT 1 FROM temp.relation GROUP BY \(end) HAVING count(*) > 1 LIMIT 1" }
+
     /// NB: an object that leads to its owner already has its place among that one's.
-    private mutating func writeKeys(_ column: SQLColumn, _ owner: SQLEntity) {
-        ambiguity = "SELECT 1 FROM temp.relation GROUP BY owner HAVING count(*) > 1 LIMIT 1"
+    private mutating func writeKeys(_ column: SQLColumn) {
+        ambiguities.append(Self.several("owner"))
+        clear(owner.table, column.names, "\(column.name) IS NOT NULL AND Z_PK \(made) AND Z_PK NOT IN (SELECT owner FROM temp.relation)")
         let values = [(column.name, "relation.target"), (column.entityColumn, "relation.kind"), (column.orderColumn, "relation.back")]
-        update(owner.table, values, among: "Z_PK", of: "owner")
-        statements[0] += " AND Z_PK NOT IN (SELECT owner FROM temp.relation)"
-        statements[1] += " AND \(owner.table).\(column.name) IS NOT relation.target"
+        set(owner.table, values, of: "owner", " AND \(owner.table).\(column.name) IS NOT relation.target")
     }
 
-    private mutating func update(_ table: String, _ values: [(String?, String)], among key: String, of row: String) {
-        let known = values.compactMap { value in value.0.map { (column: $0, value: value.1) } }
-        let (none, set) = (known.map { "\($0.column) = NULL" }, known.map { "\($0.column) = \($0.value)" })
-        statements = [
-            "UPDATE main.\(table) SET \(none.joined(separator: ", ")) WHERE \(known[0].column) IS NOT NULL AND \(key) IN (\(made))",
-            "UPDATE main.\(table) SET \(set.joined(separator: ", ")) FROM temp.relation WHERE Z_PK = relation.\(row)",
-        ]
+    /// One object has one at either end, each of which says so: whoever had one of these before has none.
+    private mutating func clear(_ column: SQLColumn, _ back: SQLColumn) {
+        ambiguities.append(Self.several("target"))
+        clear(target.table, back.names, "\(back.name) \(made)")
+        let others = "\(column.name) IN (SELECT target FROM temp.relation) AND Z_PK NOT IN (SELECT owner FROM temp.relation)"
+        clear(owner.table, column.names, others)
+    }
+
+    private mutating func writeBack(_ back: SQLColumn) {
+        set(target.table, [(back.name, "relation.owner"), (back.entityColumn, "\(owner.number)")], of: "target")
+    }
+
+    private mutating func clear(_ table: String, _ columns: [String?], _ rows: String) {
+        let none = columns.compactMap { $0.map { "\($0) = NULL" } }
+        statements.append("UPDATE main.\(table) SET \(none.joined(separator: ", ")) WHERE \(rows)")
+    }
+
+    private mutating func set(_ table: String, _ values: [(String?, String)], of row: String, _ others: String = "") {
+        let set = values.compactMap { value in value.0.map { "\($0) = \(value.1)" } }
+        let rows = "Z_PK = relation.\(row)\(others)"
+        statements.append("UPDATE main.\(table) SET \(set.joined(separator: ", ")) FROM temp.relation WHERE \(rows)")
     }
 
     private mutating func writePairs(_ table: String, _ owner: String, _ target: String, _ order: String?, _ back: String?) {
@@ -157,9 +160,9 @@ private struct RelationWriter {
         let names = [owner, target] + places.map(\.0)
         let values = ["owner", "target"] + places.map(\.1)
         let conflict = order.map { "(\(owner), \(target)) DO UPDATE SET \($0) = excluded.\($0)" } ?? "DO NOTHING"
-        statements = [
+        statements += [
             """
-            DELETE FROM main.\(table) WHERE \(owner) IN (\(made)) \
+            DELETE FROM main.\(table) WHERE \(owner) \(made) \
             AND NOT EXISTS (SELECT 1 FROM temp.relation r WHERE r.owner = \(owner) AND r.target = \(target))
             """,
             """
@@ -168,6 +171,11 @@ private struct RelationWriter {
             """,
         ]
     }
+}
+
+extension SQLColumn {
+    /// The column and those that go with it.
+    fileprivate var names: [String?] { [name, entityColumn, orderColumn] }
 }
 
 extension SQLEntity {

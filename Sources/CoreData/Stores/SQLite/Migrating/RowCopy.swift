@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import SQLiteDriver
 
 /// Copies rows of one database into another by statements, as far as that is all that becomes of them, while a migration makes other objects one by
@@ -8,32 +9,33 @@ import SQLiteDriver
 final class RowCopy {
     let source: SQLiteStore
     let destination: SQLiteStore
-    /// What was copied, by the number of its mapping, and how far its keys were moved.
-    private(set) var copied: [Int: (old: SQLEntity, new: SQLEntity, distance: Int64)] = [:]
+    /// What was copied, by the number of its mapping.
+    private(set) var copied: [Int: CopiedRows] = [:]
     /// To the destination, with the source beside it.
     private let connection: Connection
-    /// NB: of the source: one that only reads leaves a log behind that it had to make; this one is closed last, and takes it away.
-    private var keeper: Connection?
     /// What the source said of its latest commit when the copying began.
     private let version: [[SQLiteValue]]
 
-    /// Nil unless both stores are files, and the one can be read through a connection to the other.
-    init?(from source: NSPersistentStore, to destination: NSPersistentStore) {
-        guard let source = Self.file(source), let destination = Self.file(destination), let connection = try? Self.connect(destination),
-            let keeper = try? source.pool.takeReader()
-        else { return nil }
-        guard (try? keeper.rows("SELECT 1 FROM Z_METADATA")) != nil, let version = try? Self.attach(source, connection) else {
-            connection.close()
-            source.pool.putBack(keeper)
+    /// Nil unless both stores are files, and the one can be read through a connection to the other; the log says why it cannot.
+    static func between(_ source: NSPersistentStore, _ destination: NSPersistentStore) -> RowCopy? {
+        guard let source = source.databaseFile, let destination = destination.databaseFile else { return nil }
+        do {
+            return try RowCopy(from: source, to: destination)
+        } catch {
+            let place = source.url?.path ?? "?"
+            Logger(label: "CoreData").notice("\(place) is migrated object by object, as its rows cannot be copied: \(error)")
             return nil
         }
-        (self.source, self.destination, self.connection, self.keeper, self.version) = (source, destination, connection, keeper, version)
     }
 
-    private static func file(_ store: NSPersistentStore) -> SQLiteStore? {
-        guard let database = (store as? any DatabaseBacked)?.backing as? SQLiteStore, database.type == NSSQLiteStoreType else { return nil }
-        if case .memory = database.lock.identity { return nil }
-        return database
+    private init(from source: SQLiteStore, to destination: SQLiteStore) throws {
+        (self.source, self.destination, connection) = (source, destination, try Self.connect(destination))
+        do {
+            version = try Self.attach(source, connection)
+        } catch {
+            connection.close()
+            throw error
+        }
     }
 
     /// Nothing has to last before the migration is done: it is brought to the disk then.
@@ -71,11 +73,7 @@ final class RowCopy {
     }
 
     /// Lets go of both files, before their stores are closed.
-    func close() {
-        connection.close()
-        if let keeper { source.pool.putBack(keeper) }
-        keeper = nil
-    }
+    func close() { connection.close() }
 
     /// Runs `body` in a transaction.
     ///
@@ -84,17 +82,22 @@ final class RowCopy {
         try destination.reporting("copy rows of \(source.url?.path ?? "the source")") {
             try destination.lock.write {
                 try connection.transaction(.immediate) {
-                    guard try connection.rows("PRAGMA source.data_version") == version else {
-                        throw CocoaError.coreData(
-                            .migration,
-                            "Others have written to \(source.url?.path ?? "the source") while it was migrated: try again."
-                        )
-                    }
+                    if try connection.rows("PRAGMA source.data_version") != version { throw CocoaError.writtenMeanwhile(source) }
                     return try body(connection)
                 }
             }
         }
     }
+}
+
+/// The rows of an entity that were copied.
+struct CopiedRows {
+    let old, new: SQLEntity
+    /// The keys that were kept for them, which nobody else has.
+    let keys: ClosedRange<Int64>
+
+    /// How far the keys were moved.
+    var distance: Int64 { keys.lowerBound - 1 }
 }
 
 /// What becomes of all objects of an entity of the source.
@@ -108,9 +111,12 @@ struct CopiedEntity {
 extension RowCopy {
     /// Copies the objects of an entity, under keys that nobody has yet, and calls `note` with the older and newer keys, in order.
     ///
+    /// - Parameter progress: is called with how much is done, now and then.
     /// - Returns: whether it was done; false where values have to be written in another form.
-    /// - Throws: a `CocoaError`, 134111 where objects are equal in what is unique now.
-    func copy(_ entity: CopiedEntity, mapping: Int, _ note: (Int64, Int64) -> Void) throws -> Bool {
+    /// - Throws: a `CocoaError`, 134111 where objects are equal in what is unique now; what `progress` throws.
+    func copy(_ entity: CopiedEntity, mapping: Int, progress: (Float) throws -> Void = { _ in }, _ note: (Int64, Int64) -> Void) throws
+        -> Bool
+    {
         guard let old = source.schema.entityIfStored(entity.source), let new = destination.schema.entityIfStored(entity.destination),
             let columns = columns(entity, old, new)
         else { return false }
@@ -119,13 +125,27 @@ extension RowCopy {
             guard case .integer(let last)? = last, last > 0 else { return true }
             guard last < Self.highestKey else { return false }
             let first = try destination.reserveKeys(Int(last), root: new.rootNumber, connection)
-            try insert(columns, old, new, first - 1, connection)
-            copied[mapping] = (old, new, first - 1)
+            var end: Int64 = 0
+            while let next = try endOfPart(of: old, after: end, connection) {
+                try insert(columns, old, new, end + 1...next, first - 1, connection)
+                end = next
+                try progress(Float(end) / Float(last))
+            }
+            copied[mapping] = CopiedRows(old: old, new: new, keys: first...first + last - 1)
             try connection.withCached("SELECT Z_PK FROM source.\(old.table) WHERE Z_ENT = \(old.number) AND Z_PK > 0 ORDER BY Z_PK") {
                 while try $0.step() { note($0.int(0), $0.int(0) + first - 1) }
             }
             return true
         }
+    }
+
+    /// So many rows are copied by one statement: nobody can end that.
+    static let rowsAtOnce = 50_000
+
+    private func endOfPart(of entity: SQLEntity, after key: Int64, _ connection: Connection) throws -> Int64? {
+        let rows = "FROM source.\(entity.table) WHERE Z_ENT = \(entity.number) AND Z_PK > ?1 ORDER BY Z_PK LIMIT \(Self.rowsAtOnce)"
+        let end = try connection.rows("SELECT max(Z_PK) FROM (SELECT Z_PK \(rows))", [.integer(key)])
+        return if case .integer(let end)? = end.first?.first { end } else { nil }
     }
 
     /// Keys beyond are not moved on, as there would be an end to them soon.
@@ -161,7 +181,14 @@ extension RowCopy {
         !column.isMarked || source.supportFolder.map { !FileManager.default.fileExists(atPath: $0.path) } ?? true
     }
 
-    private func insert(_ columns: [Column], _ old: SQLEntity, _ new: SQLEntity, _ distance: Int64, _ connection: Connection) throws {
+    private func insert(
+        _ columns: [Column],
+        _ old: SQLEntity,
+        _ new: SQLEntity,
+        _ keys: ClosedRange<Int64>,
+        _ distance: Int64,
+        _ connection: Connection
+    ) throws {
         let defaults = columns.filter { $0.origin == nil && $0.value != .null }
         let copied = columns.compactMap { column in column.origin.map { (column.name, $0) } }
         let names = ["Z_PK", "Z_ENT", "Z_OPT"] + copied.map(\.0) + defaults.map(\.name)
@@ -171,7 +198,7 @@ extension RowCopy {
             try connection.run(
                 """
                 INSERT INTO main.\(new.table)(\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) \
-                FROM source.\(old.table) WHERE Z_ENT = \(old.number) AND Z_PK > 0 ORDER BY Z_PK
+                FROM source.\(old.table) WHERE Z_ENT = \(old.number) AND Z_PK BETWEEN \(keys.lowerBound) AND \(keys.upperBound) ORDER BY Z_PK
                 """,
                 defaults.map(\.value)
             )
