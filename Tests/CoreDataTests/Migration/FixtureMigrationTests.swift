@@ -82,4 +82,52 @@ struct FixtureMigrationTests {
         }
         #expect(migrated > 0)
     }
+
+    // * A store that Apple's Core Data wrote, whose values were read from it by others, is opened with every other version.
+    // => Every value of an attribute that is still there is what they read. One of the stores is empty.
+    @Test("of Apple's has its golden values in every other version", arguments: stores.filter { !$0.store.hasPrefix("testmodel") })
+    func golden(_ fixture: (store: String, bundle: String)) throws {
+        let golden = try FixtureStoreTests.golden(fixture.store)
+        var compared = 0
+        for version in VersionPair.versions(Fixtures.url(fixture.bundle + ".xcdatamodeld")) {
+            let home = try StoreHome(.file)
+            try Fixtures.copyStore(fixture.store, to: home.url())
+            let new = try NSManagedObjectModel(reading: version)
+            let transition = ModelTransition(from: try NSManagedObjectModel(contentsOfStoreAt: home.url()), to: new)
+            guard transition.pairing.difference.isLightweight else { continue }
+            let stack = try Stack(home.url(), new, options: migrating)
+            let context = stack.newContext()
+            for (name, entity) in golden {
+                guard let old = transition.source.entitiesByName[name], let now = transition.successor(of: old) else { continue }
+                for expected in entity["objects"] as? [[String: Any]] ?? [] {
+                    compared += try compare(expected, of: now, transition, stack, context)
+                }
+            }
+            try stack.close()
+        }
+        #expect(compared > 0)
+    }
+
+    /// - Returns: how many values were compared.
+    private func compare(
+        _ expected: [String: Any],
+        of entity: NSEntityDescription,
+        _ transition: ModelTransition,
+        _ stack: Stack,
+        _ context: NSManagedObjectContext
+    ) throws -> Int {
+        let uri = try #require((expected["objectID"] as? String).flatMap(URL.init))
+        let place = uri.deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(entity.name ?? "")
+        let now = place.appendingPathComponent(uri.lastPathComponent)
+        let object = try context.existingObject(with: #require(stack.coordinator.managedObjectID(forURIRepresentation: now)))
+        let values = expected["attributes"] as? [String: Any] ?? [:]
+        return entity.attributesByName.values.filter { attribute in
+            guard let value = transition.origin(of: attribute, in: entity).flatMap({ values[$0.name] }), !attribute.isTransient,
+                !(value is NSNull) || attribute.isOptional
+            else { return false }
+            let found = FixtureStoreTests.golden(attribute.name, of: object)
+            #expect(FixtureStoreTests.isEqual(found, value), "\(now) \(attribute.name): \(found ?? "nil"), not \(value)")
+            return true
+        }.count
+    }
 }

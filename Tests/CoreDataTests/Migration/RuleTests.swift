@@ -11,10 +11,18 @@ struct Rule: CustomTestStringConvertible, Sendable {
     var refusal: String?
     /// A query of the store afterwards, and what it says.
     var check: (query: String, answer: String)?
+    /// What the zoo is like before.
+    let before: @Sendable (Zoo) -> Void
     let change: @Sendable (Zoo) -> Void
 
-    init(_ name: String, refusal: String? = nil, check: (String, String)? = nil, _ change: @escaping @Sendable (Zoo) -> Void) {
-        (testDescription, self.refusal, self.check, self.change) = (name, refusal, check, change)
+    init(
+        _ name: String,
+        refusal: String? = nil,
+        check: (String, String)? = nil,
+        before: @escaping @Sendable (Zoo) -> Void = { _ in },
+        _ change: @escaping @Sendable (Zoo) -> Void
+    ) {
+        (testDescription, self.refusal, self.check, self.before, self.change) = (name, refusal, check, before, change)
     }
 }
 
@@ -26,6 +34,7 @@ struct RuleTests {
     func rule(_ rule: Rule) throws {
         let home = try StoreHome(.file)
         let (old, new) = (Zoo(), Zoo())
+        rule.before(old)
         rule.change(new)
         try old.model.makeFilledStore(at: home.url())
         let before = try StoreContents(home.url(), old.model)
@@ -166,6 +175,13 @@ struct RuleTests {
         Rule("a one-to-many relationship becomes ordered") { $0.animals.isOrdered = true },
         Rule("many-to-many relationships become ordered") { ($0.toys.isOrdered, $0.owners.isOrdered) = (true, true) },
         Rule("a relationship that is its own inverse becomes ordered") { $0.friends.isOrdered = true },
+        Rule("a one-to-many relationship is ordered no more", before: { $0.animals.isOrdered = true }) { _ in },
+        Rule("many-to-many relationships are ordered no more", before: { ($0.toys.isOrdered, $0.owners.isOrdered) = (true, true) }) { _ in
+        },
+        Rule("one end of many-to-many relationships is ordered no more, and the other now", before: { $0.toys.isOrdered = true }) {
+            $0.owners.isOrdered = true
+        },
+        Rule("a relationship that is its own inverse is ordered no more", before: { $0.friends.isOrdered = true }) { _ in },
         Rule("a relationship gets an inverse", check: ("SELECT count(*) FROM ZANIMAL WHERE ZKEEPER IS NOT NULL", "9")) { zoo in
             zoo.keeper.properties.removeAll { $0 === zoo.favorite }
             zoo.relate((zoo.animal, NSRelationshipDescription(), "admirers", 0), (zoo.keeper, zoo.favorite, "favorite", 1))
@@ -227,14 +243,35 @@ struct RuleTests {
             $0.keeper.uniquenessConstraints = [["badge"]]
             $0.keeper.versionHashModifier = "2"
         },
-        Rule("an index comes") {
-            $0.keeper.indexes = [
-                NSFetchIndexDescription(
-                    name: "byBadge",
-                    elements: [NSFetchIndexElementDescription(property: $0.badge, collationType: .binary)]
-                )
-            ]
+        Rule(
+            "an entity is unique in something no more",
+            check: ("SELECT count(*) FROM sqlite_master WHERE name GLOB '*UNIQUE*'", "0"),
+            before: { $0.keeper.uniquenessConstraints = [["badge"]] }
+        ) { $0.keeper.versionHashModifier = "2" },
+        Rule(
+            "an entity is unique in something else",
+            check: ("SELECT group_concat(name) FROM sqlite_master WHERE name GLOB '*UNIQUE*'", "Z_Toy_UNIQUE_color"),
+            before: { $0.keeper.uniquenessConstraints = [["badge"]] }
+        ) {
+            $0.toy.uniquenessConstraints = [["color"]]
+            ($0.keeper.versionHashModifier, $0.toy.versionHashModifier) = ("2", "2")
+        },
+        Rule("an index comes", check: ("SELECT count(*) FROM sqlite_master WHERE name GLOB '*byBadge*'", "1")) {
+            indexBadges($0)
             $0.keeper.versionHashModifier = "2"
         },
+        Rule("an index goes", check: ("SELECT count(*) FROM sqlite_master WHERE name GLOB '*byBadge*'", "0"), before: indexBadges) {
+            $0.keeper.versionHashModifier = "2"
+        },
+        Rule(
+            "an index goes with its attribute",
+            check: ("SELECT count(*) FROM sqlite_master WHERE name GLOB '*byBadge*'", "0"),
+            before: indexBadges
+        ) { zoo in zoo.keeper.properties.removeAll { $0 === zoo.badge } },
     ]
+
+    @Sendable private static func indexBadges(_ zoo: Zoo) {
+        let element = NSFetchIndexElementDescription(property: zoo.badge, collationType: .binary)
+        zoo.keeper.indexes = [NSFetchIndexDescription(name: "byBadge", elements: [element])]
+    }
 }

@@ -70,7 +70,7 @@ struct FixtureStoreTests {
         try body(try Stack(folder.store, model), folder.store)
     }
 
-    private static func golden(_ store: String) throws -> [String: [String: Any]] {
+    static func golden(_ store: String) throws -> [String: [String: Any]] {
         let data = try Fixtures.data(store + ".golden.json")
         let json = try JSONSerialization.jsonObject(with: data) as? [String: Any]
         return try #require(json?["entities"] as? [String: [String: Any]])
@@ -82,7 +82,7 @@ struct FixtureStoreTests {
         let object = try context.existingObject(with: id)
         for (key, value) in expected["attributes"] as? [String: Any] ?? [:] where object.entity.attributesByName[key]?.isTransient == false
         {
-            let found = object.entity.attributesByName[key]?.type == .transformable ? archive(of: object, key) : object.value(forKey: key)
+            let found = Self.golden(key, of: object)
             #expect(Self.isEqual(found, value), "\(uri) \(key): \(found ?? "nil"), not \(value)")
         }
         for (key, value) in expected["relationships"] as? [String: Any] ?? [:] {
@@ -101,8 +101,13 @@ struct FixtureStoreTests {
         }
     }
 
+    /// The value of an attribute as golden files have it.
+    static func golden(_ key: String, of object: NSManagedObject) -> Any? {
+        object.entity.attributesByName[key]?.type == .transformable ? archive(of: object, key) : object.value(forKey: key)
+    }
+
     /// What stands for a value of a class that is not here.
-    private func archive(of object: NSManagedObject, _ key: String) -> Data? {
+    private static func archive(of object: NSManagedObject, _ key: String) -> Data? {
         guard case .attribute(let slot, _)? = object.scope.shape.properties[key], case .binary(let data) = object.currentRow.value(slot)
         else {
             return nil
@@ -110,7 +115,7 @@ struct FixtureStoreTests {
         return data
     }
 
-    private static func isEqual(_ found: Any?, _ expected: Any) -> Bool {
+    static func isEqual(_ found: Any?, _ expected: Any) -> Bool {
         switch (found, expected) {
         case (nil, is NSNull): true
         // The files themselves are not among the fixtures.
