@@ -68,6 +68,8 @@ private struct KeyColumn {
     private var keys: ContiguousArray<Int64> = []
     private var entities: ContiguousArray<Int32> = []
     private var store: Int32 = 0
+    /// The entities that there are: most mappings have nothing of what is looked for.
+    private var kinds: Set<Int32> = []
     /// Whether each key is greater than the one before.
     private(set) var isAscending = true
     /// The places of each key, as soon as they do not ascend.
@@ -84,12 +86,14 @@ private struct KeyColumn {
         }
         if !isAscending { placesByKey[reference.key, default: []].append(keys.count) }
         keys.append(reference.key)
+        if entities.last != reference.entity { kinds.insert(reference.entity) }
         entities.append(reference.entity)
         store = reference.store
     }
 
     /// NB: keys are unique below one root entity, and a policy may associate objects of any.
     func places(of reference: RowReference) -> [Int] {
+        guard kinds.contains(reference.entity) else { return [] }
         let places = isAscending ? place(of: reference.key).map { [$0] } ?? [] : placesByKey[reference.key] ?? []
         return places.filter { entities[$0] == reference.entity }
     }

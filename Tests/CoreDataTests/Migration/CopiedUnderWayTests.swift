@@ -129,6 +129,19 @@ struct CopiedUnderWayTests {
         }
     }
 
+    // * Rows are copied into a file whose pages a statement may change all.
+    // => What they were, to be taken back, is beside the file, and not in memory.
+    @Test("what pages were is not kept in memory")
+    func journal() throws {
+        let options = WorkFile(beside: new).options(StoreSite(url: new, type: NSSQLiteStoreType))
+        let stacks = [try Stack(old, model(false)), try Stack(new, model(true), options: options)]
+        let stores = stacks.map { $0.coordinator.persistentStores[0] }
+        let rows = try #require(RowCopy.between(stores[0], stores[1]))
+        #expect(try rows.write { try $0.rows("PRAGMA main.journal_mode") } == [[.text("delete")]])
+        rows.close()
+        for stack in stacks { try stack.close() }
+    }
+
     /// How many statements a migration takes.
     private func statements(entities count: Int) throws -> Int {
         for url in [old, new] { try? FileManager.default.removeItem(at: url) }

@@ -39,13 +39,15 @@ final class RowCopy {
     }
 
     /// Nothing has to last before the migration is done: it is brought to the disk then.
+    ///
+    /// NB: a journal in memory would have every page that a statement changes, which may be all there are.
     private static func connect(_ store: SQLiteStore) throws -> Connection {
         let connection = try Connection(path: location(store), mode: .readWrite, isURI: true)
         connection.setBusyTimeout(seconds: patience)
         connection.harden()
         SQLLog.observe(connection, counter: store.counter, slow: nil)
         try connection.trustSchemaWithVirtualTables()
-        try connection.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")
+        try connection.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF")
         return connection
     }
 
