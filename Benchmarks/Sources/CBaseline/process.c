@@ -11,6 +11,8 @@ size_t baseline_heap_bytes(void) {
     return info.uordblks + info.hblkhd;
 }
 
+void baseline_trim(void) { malloc_trim(0); }
+
 double baseline_cpu_seconds(void) {
     struct timespec time;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);

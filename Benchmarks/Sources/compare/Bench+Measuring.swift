@@ -56,8 +56,9 @@ extension Bench {
         case .twoReaders: try twoReaders(side)
         case .migrateAddAttribute: try addAttribute(side)
         case .migrateRebuild: try manyShelves(side)
+        case .memoryMigratePolicy: try memoryOfMigration()
         case .growthMigratePolicy: try growth { try migrateByPolicy(count: $0 * 2 / 5) }
-        case .migratePolicy: try migrateByPolicy(count: workload.songs.count * 2 / 5)
+        case .migratePolicy: try migrateByPolicy(count: min(Workload.migratedCount, workload.songs.count))
         }
     }
 

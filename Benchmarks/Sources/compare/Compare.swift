@@ -26,7 +26,7 @@ struct Compare: ParsableCommand {
     }
 
     func run() throws {
-        let workload = Workload(count: quick ? 20_000 : 500_000)
+        let workload = Workload(count: quick ? 20_000 : Workload.fullCount)
         let bench = try Bench(workload: workload)
         let measured = Result { try reports(of: bench) }
         try bench.removeFiles()

@@ -70,34 +70,67 @@ extension Bench {
     func migrateByPolicy(count: Int) throws -> Double {
         let original = try filledStore(CoreDataSide(workload: workload), count: count)
         return try withScratchDirectory { directory in
-            let (old, new) = (directory.appendingPathComponent("old.sqlite"), directory.appendingPathComponent("new.sqlite"))
+            let old = directory.appendingPathComponent("old.sqlite")
             try FileManager.default.copyItem(at: original, to: old)
-            let (source, destination) = (Song.model(isIndexed: false), Song.model(isIndexed: false))
-            let new2 = NSAttributeDescription()
-            (new2.name, new2.attributeType) = ("shout", .stringAttributeType)
-            destination.entities[0].properties.append(new2)
-            SongPolicy.register()
-            let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
-            mapping.entityMappings[0].mappingType = .customEntityMappingType
-            mapping.entityMappings[0].entityMigrationPolicyClassName = NSStringFromClass(SongPolicy.self)
-            let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
-            let seconds = try cpuSeconds {
-                try manager.migrateStore(
-                    from: old,
-                    sourceType: NSSQLiteStoreType,
-                    options: nil,
-                    with: mapping,
-                    toDestinationURL: new,
-                    destinationType: NSSQLiteStoreType,
-                    destinationOptions: nil
-                )
-            }.seconds
-            let (_, answer) = try askInC("SELECT COUNT(*) FROM ZSONG WHERE ZSHOUT = upper(ZTITLE)", new)
-            guard answer.integers == Int64(count) else {
-                throw WrongResult(description: "\(answer.integers) of \(count) songs were migrated")
-            }
-            return seconds
+            return try cpuSeconds { try migrateByPolicy(old, count) }.seconds
         }
+    }
+
+    /// How much more memory than before the process has, at most, while twice as many objects go through a policy.
+    func memoryOfMigration() throws -> Double {
+        let songs = workload.songs.count
+        let original = try filledStore(CoreDataSide(workload: workload))
+        return try withScratchDirectory { directory in
+            let old = directory.appendingPathComponent("old.sqlite")
+            try FileManager.default.copyItem(at: original, to: old)
+            let double = """
+                CREATE TEMP TABLE more AS SELECT * FROM ZSONG; UPDATE more SET Z_PK = Z_PK + \(songs); \
+                INSERT INTO ZSONG SELECT * FROM more; UPDATE Z_PRIMARYKEY SET Z_MAX = \(2 * songs)
+                """
+            _ = try run(double, old)
+            return try PeakMemory.growth { try migrateByPolicy(old, 2 * songs) }
+        }
+    }
+
+    private func migrateByPolicy(_ old: URL, _ count: Int) throws {
+        let new = old.deletingLastPathComponent().appendingPathComponent("new.sqlite")
+        let (source, destination) = (Song.model(isIndexed: false), Song.model(isIndexed: false))
+        let shout = NSAttributeDescription()
+        (shout.name, shout.attributeType) = ("shout", .stringAttributeType)
+        destination.entities[0].properties.append(shout)
+        SongPolicy.register()
+        let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
+        mapping.entityMappings[0].mappingType = .customEntityMappingType
+        mapping.entityMappings[0].entityMigrationPolicyClassName = NSStringFromClass(SongPolicy.self)
+        let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
+        try manager.migrateStore(from: old, type: .sqlite, mapping: mapping, to: new, type: .sqlite)
+        let (_, answer) = try askInC("SELECT COUNT(*) FROM ZSONG WHERE ZSHOUT = upper(ZTITLE)", new)
+        guard answer.integers == Int64(count) else {
+            throw WrongResult(description: "\(answer.integers) of \(count) songs were migrated")
+        }
+    }
+}
+
+/// What Linux says of the memory that the process has.
+private enum PeakMemory {
+    /// How many bytes more than before the process has at the most while `body` runs.
+    static func growth(_ body: () throws -> Void) throws -> Double {
+        // Memory that was given back before, and not to the system, is not to be had for nothing.
+        baseline_trim()
+        // 5: the peak is what there is now.
+        try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
+        let before = try bytes("VmRSS:")
+        try body()
+        return try bytes("VmHWM:") - before
+    }
+
+    private static func bytes(_ name: String) throws -> Double {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
+        guard let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Double($0) }) else {
+            throw WrongResult(description: "there is no \(name) in /proc/self/status")
+        }
+        return kilobytes * 1024
     }
 }
 

@@ -52,6 +52,7 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     case migrateRebuild = "migrate-rebuild"
     case migratePolicy = "migrate-policy"
     case growthMigratePolicy = "growth-migrate-policy"
+    case memoryMigratePolicy = "memory-migrate-policy"
 
     /// What our side has to reach.
     var gate: Gate {
@@ -83,6 +84,7 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
         case .fetchIndexed: .timesRaw(3.0)
         case .count, .growthInsert, .growthFetch, .growthBatchInsert, .batchDelete: .timesRaw(1.1)
         case .memoryPerObject: .value(300)
+        case .memoryMigratePolicy: .value(150e6)
         case .threeLayers, .threeLayersHooks: .timesDirect(1.5)
         // What main does meanwhile takes one of the processor's cores.
         case .batchImportWithMain: .timesDirect(2.0)
@@ -107,7 +109,7 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
 
     var unit: Unit {
         switch self {
-        case .memoryPerObject: .bytes
+        case .memoryPerObject, .memoryMigratePolicy: .bytes
         case .growthInsert, .growthFetch, .growthBatchInsert, .growthOrderedAppend, .growthMigratePolicy, .twoReaders: .factor
         case .performAndWait, .awaitPerform: .nanoseconds
         default: .seconds

@@ -26,8 +26,11 @@ struct Report {
         }
     }
 
-    /// A doubt about the peers' own numbers, which are known from many machines.
+    /// What the number says in other words, or a doubt about the peers' own numbers, which are known from many machines.
     var note: String? {
+        if operation == .migratePolicy, let ours {
+            return "note: \((Double(Workload.migratedCount) / ours).text(0)) objects a second go through a policy."
+        }
         guard operation == .insert, let ratio = grdbVsRaw, !(7...10).contains(ratio) else { return nil }
         return "note: GRDB inserts at \(ratio.text(2)) × raw C; 7 to 10 × is usual, so look for what slows or speeds one of them."
     }

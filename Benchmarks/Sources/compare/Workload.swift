@@ -16,6 +16,11 @@ struct SongValues {
 ///
 /// Song `i` has the primary key `i + 1`.
 struct Workload {
+    /// How many songs there are but in a quick run.
+    static let fullCount = 500_000
+    /// How many of them go through a policy, at the most.
+    static let migratedCount = 200_000
+
     let songs: [SongValues]
     /// The first fifth of the songs with another title and play count.
     let edits: [SongValues]

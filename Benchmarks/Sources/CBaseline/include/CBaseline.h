@@ -141,6 +141,9 @@ int baseline_count_differences(const char *_Nonnull one, const char *_Nonnull ot
 /// Bytes that the process has allocated and not freed.
 size_t baseline_heap_bytes(void);
 
+/// Gives memory that was freed back to the system.
+void baseline_trim(void);
+
 /// User and system time of the process, in seconds.
 double baseline_cpu_seconds(void);
 
