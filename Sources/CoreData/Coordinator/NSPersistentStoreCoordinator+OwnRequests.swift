@@ -6,7 +6,7 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Throws: `CocoaError` 134091 where none does, 134060 where more than one could, 134070 for one that is named and not here.
     func storeKnowing(_ request: NSPersistentStoreRequest) throws -> any RowStore {
-        let named = try request.affectedStores?.map { try requiredStore($0.number) }
+        let named = try numbers(of: request.affectedStores)?.map(requiredStore)
         let known = (named ?? allStores).filter { $0.capabilities.contains(.ownRequests) }
         guard known.count == (named ?? known).count else { throw Self.nobodyKnows(request, named ?? []) }
         return try only(known, request)
@@ -15,7 +15,7 @@ extension NSPersistentStoreCoordinator {
     /// The store that carries a batch request out in its own way; nil where those do that can change many rows at once.
     func storeKnowing(_ request: NSPersistentStoreRequest, _ target: @autoclosure () throws -> BatchTarget?) throws -> (any RowStore)? {
         guard allStores.contains(where: { $0.capabilities.contains(.ownRequests) }), let target = try target() else { return nil }
-        let stores = request.affectedStores.map { Set($0.map(\.number)) }
+        let stores = numbers(of: request.affectedStores)
         if target.inserts {
             let store = try storeForInserts(of: target.entity, among: stores)
             return store.capabilities.contains(.ownRequests) ? store : nil

@@ -158,6 +158,24 @@ struct OwnRequestTests {
         #expect(try context.execute(update) is Found)
     }
 
+    // * Another coordinator has a store that is its first as well, and a request given here names that one.
+    // => An error: it is not done to the store here that has the same number.
+    @Test("that names a store of another coordinator is refused, and leaves the store here as it is")
+    func strangers() throws {
+        let strange = try Self.add(to: NSPersistentStoreCoordinator(managedObjectModel: coordinator.managedObjectModel))
+        let update = NSBatchUpdateRequest(entityName: "Entry")
+        update.propertiesToUpdate = ["text": "new"]
+        let requests = [
+            Search("a"), update, NSBatchInsertRequest(entityName: "Entry", objects: [["text": "x"]]),
+            NSBatchDeleteRequest(fetchRequest: NSFetchRequest<NSManagedObject>(entityName: "Entry")),
+        ]
+        for request in requests {
+            request.affectedStores = [strange]
+            #expect(code { try context.execute(request) } == CocoaError.Code.persistentStoreOperation.rawValue)
+        }
+        #expect(store.asker == nil && store.entries.withLock { $0 } == ["a": "apple", "b": "bread", "c": "cake"])
+    }
+
     @Test("is no save, which is the context's to ask for")
     func saves() {
         let request = NSSaveChangesRequest(inserted: nil, updated: nil, deleted: nil, locked: nil)
