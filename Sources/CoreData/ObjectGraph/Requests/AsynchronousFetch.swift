@@ -14,7 +14,7 @@ final class AsynchronousFetch<ResultType>: @unchecked Sendable {
 
     func begin() throws {
         switch request.resultType {
-        case .managedObjectResultType: try readAside()
+        case .managedObjectResultType: try readObjectsAside()
         case .dictionaryResultType: try readDictionariesAside()
         default: fetchOnQueue()
         }
@@ -23,33 +23,29 @@ final class AsynchronousFetch<ResultType>: @unchecked Sendable {
     private func readDictionariesAside() throws {
         let entity = try context.entity(of: request, ResultType.self)
         let (query, source) = (try DictionaryQuery(request, context.query(request, entity)), context.parentSource)
-        // The query belongs to this fetch alone, and a source may be asked from any thread.
-        nonisolated(unsafe) let (sentQuery, sentSource) = (query, source)
-        DispatchQueue.global().async { [self] in
-            // As above: they go to the context's queue, and nobody has them here any more.
-            nonisolated(unsafe) let found = Result { try sentSource.dictionaries(sentQuery) }
-            context.perform { [self] in
-                end {
-                    try checkCancellation()
-                    return try found.get()
-                }
-            }
-        }
+        readAside({ try source.dictionaries(query) }) { $0 }
     }
 
-    /// Reads the rows on another thread, and makes objects of them on the context's queue.
-    private func readAside() throws {
+    private func readObjectsAside() throws {
         let entity = try context.entity(of: request, ResultType.self)
         _ = try request.prefetchPaths(entity)
         let query = context.query(request, entity)
         let (source, changeCount) = (context.parentSource, context.registry.changesAbove?.count ?? 0)
-        // The query belongs to this fetch alone, and a source may be asked from any thread.
-        nonisolated(unsafe) let (sentQuery, sentSource) = (query, source)
+        readAside({ try source.fetch(query, self.note) }) { try self.objects($0, query, changeCount) }
+    }
+
+    /// Reads on another thread, and makes results of what was read on the context's queue.
+    private func readAside<Found>(_ read: @escaping () throws -> Found, _ results: @escaping (Found) throws -> [any NSFetchRequestResult]) {
+        // What these hold belongs to this fetch alone, but for a source, which may be asked from any thread.
+        nonisolated(unsafe) let (sentRead, sentResults) = (read, results)
         DispatchQueue.global().async { [self] in
             // As above: it goes to the context's queue, and nobody has it here any more.
-            nonisolated(unsafe) let residue = Result { try sentSource.fetch(sentQuery, note) }
+            nonisolated(unsafe) let found = Result { try sentRead() }
             context.perform { [self] in
-                end { try objects(residue.get(), sentQuery, changeCount) }
+                end {
+                    try checkCancellation()
+                    return try sentResults(found.get())
+                }
             }
         }
     }
@@ -65,7 +61,6 @@ final class AsynchronousFetch<ResultType>: @unchecked Sendable {
     }
 
     private func objects(_ residue: FetchResidue?, _ query: FetchQuery, _ changeCount: Int) throws -> [NSManagedObject] {
-        try checkCancellation()
         context.catchUp()
         var collector = FetchCollector(context: context, refreshes: request.shouldRefreshRefetchedObjects, changeCount: changeCount)
         for run in rows { collector.collect(run) }
