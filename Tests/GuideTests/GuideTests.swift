@@ -5,8 +5,8 @@ import Testing
 @Suite("Guides")
 struct GuideTests {
     private static let names = [
-        "Importing", "LifeCycle", "ManyProcesses", "Migration", "PredicatesAndSorts", "QueryGenerations", "SharingCodeWithAMac", "Testing",
-        "Transformers", "Uniqueness",
+        "CustomStores", "Importing", "LifeCycle", "ManyProcesses", "Migration", "PredicatesAndSorts", "QueryGenerations",
+        "SharingCodeWithAMac", "Testing", "Transformers", "Uniqueness",
     ]
 
     private static func text(_ path: String) throws -> String {
@@ -38,7 +38,7 @@ struct GuideTests {
     @Test("are all named in the README, and lead to files that are there")
     func links() throws {
         let readme = try Self.text("README.md")
-        for name in Self.names + ["GettingStarted", "Models", "ThreeLayerStack"] {
+        for name in Self.names + ["Fetching", "GettingStarted", "ImportingByKey", "Models", "ModelsInCode", "ThreeLayerStack"] {
             #expect(readme.contains("docs/guides/\(name).md"), "\(name)")
             let guide = try Self.text("docs/guides/\(name).md")
             for link in guide.matches(of: /\]\(([^)#:]+)\)/).map({ String($0.1) }) {
