@@ -25,7 +25,10 @@ extension StoreReader {
         }
         if all.count == 1, query.stores == nil, all[0].holds(query.entity) { return all }
         if let stores = query.stores, !stores.isSubset(of: all.map(\.number)) {
-            throw CocoaError.coreData(.persistentStoreOperation, "A fetch asks for a store that is not one of the coordinator's.")
+            throw CocoaError.coreData(
+                .persistentStoreOperation,
+                "A fetch asks for a store that is not one of the coordinator's: with affectedStores = nil it asks all that are."
+            )
         }
         return all.filter { store in
             guard query.stores?.contains(store.number) ?? true else { return false }

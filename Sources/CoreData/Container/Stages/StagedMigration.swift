@@ -153,8 +153,8 @@ struct StagedMigration {
             throw CocoaError.coreData(
                 .migration,
                 """
-                The store at \(url.path) was not migrated to the end: \(name) failed: \(error.localizedDescription) The store is a valid one of the \
-                version that it has come to, from which the next attempt goes on.
+                The store at \(url.path) was not migrated to the end; it is a valid one of the version that it has come to, from which the next \
+                attempt goes on. Its \(name) failed: \(error.localizedDescription)
                 """,
                 userInfo: [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error, "stage": name, "reason": error.localizedDescription]
             )

@@ -21,7 +21,9 @@ struct Document {
         guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
             let version = list[Self.versionKey] as? Int, let metadata = list["metadata"] as? [String: Any],
             let objects = list["objects"] as? [String: [[String: Any]]]
-        else { throw Self.corrupt(url, "is not a document of this library") }
+        else {
+            throw Self.corrupt(url, "is not a document of this library: those of Apple's have another format, and become SQLite on a Mac")
+        }
         guard version == Self.version else { throw Self.corrupt(url, "was written by a later version of this library (format \(version))") }
         self.metadata = metadata
         self.objects = objects
