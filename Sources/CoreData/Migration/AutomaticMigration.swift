@@ -93,7 +93,7 @@ struct MigrationInPlace {
         var (old, new) = (site, site)
         old.configuration = source.configuration
         (new.url, new.options) = (work.url, work.options(site))
-        try MigrationByObjects(manager: manager, mapping: mapping, source: old, destination: new).run()
+        try MigrationByObjects(manager: manager, mapping: mapping, source: old, destination: new, place: site.url).run()
     }
 
     private func reported(_ error: any Error) -> CocoaError {

@@ -25,7 +25,7 @@ struct MigrationToPlace {
     private func migrate(to site: StoreSite) throws {
         do {
             if try !migrateBySQL(to: site) {
-                try MigrationByObjects(manager: manager, mapping: mapping, source: source, destination: site).run()
+                try MigrationByObjects(manager: manager, mapping: mapping, source: source, destination: site, place: destination.url).run()
             }
         } catch let cancellation as MigrationCancellation {
             throw cancellation.error
@@ -72,7 +72,10 @@ struct MigrationByObjects {
     let manager: NSMigrationManager
     let mapping: NSMappingModel
     let source: StoreSite
+    /// A store that is not there yet.
     let destination: StoreSite
+    /// Where that is to be in the end, as errors say.
+    let place: URL
 
     /// - Throws: `CocoaError` 134150, 134160, 134110; `MigrationCancellation`.
     func run() throws {
@@ -83,18 +86,34 @@ struct MigrationByObjects {
         let watch = try SourceWatch(sides.0.store)
         defer { watch?.close() }
         let rows = manager.usesStoreSpecificMigrationManager ? RowCopy.between(sides.0.store, sides.1.store) : nil
+        if let observe = manager.onCopyStatement { rows?.observe(observe) }
         defer { rows?.close() }
         let run = try MigrationRun(manager, mapping, from: sides.0, to: sides.1, by: rows)
         manager.begin(run)
         defer { manager.run = nil }
         let metadata = sides.0.store.metadata ?? [:]
         if !destination.isDatabase { sides.1.store.metadata = Self.applicationMetadata(metadata) }
-        try run.run()
-        try watch?.requireUnchanged()
+        try reporting {
+            try run.run()
+            try watch?.requireUnchanged()
+        }
         rows?.close()
         sides.1.close()
         guard destination.isDatabase else { return }
         try NSPersistentStoreCoordinator.setMetadata(metadata, forPersistentStoreOfType: destination.type, at: destination.url)
+    }
+
+    /// - Throws: `CocoaError` 134110 for whatever the migration comes upon; `MigrationCancellation`.
+    private func reporting(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as CocoaError where error.code == .migration {
+            throw error
+        } catch let cancellation as MigrationCancellation {
+            throw cancellation
+        } catch {
+            throw CocoaError.migration("The store at \(source.url.path) was not migrated: \(error.localizedDescription)", error)
+        }
     }
 
     private static func applicationMetadata(_ metadata: [String: Any]) -> [String: Any] {
@@ -108,7 +127,7 @@ struct MigrationByObjects {
             if isSource { site.options = site.readOnlyOptions }
             return try MigrationSide(site, model)
         } catch {
-            throw isSource ? CocoaError.source(site.url, error) : CocoaError.destination(site.url, error.localizedDescription, error)
+            throw isSource ? CocoaError.source(site.url, error) : CocoaError.destination(place, error.localizedDescription, error)
         }
     }
 }

@@ -158,6 +158,9 @@ open class NSMigrationManager: NSObject, FunctionReceiver {
     /// Called on the migrating thread each time that progress is made.
     package final var onProgress: ((Float) -> Void)?
 
+    /// Called before each statement that copies rows; where it throws, the statement fails.
+    final var onCopyStatement: ((String) throws -> Void)?
+
     /// The value of `FUNCTION($manager, "name:", …)` in an expression: the functions that mapping models of Xcode's use.
     open func value(forFunction name: String, arguments: [Any?]) throws -> Any? { try underWay.value(forFunction: name, arguments) }
 

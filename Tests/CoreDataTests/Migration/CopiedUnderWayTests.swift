@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import SQLiteDriver
 import TestSupport
@@ -127,6 +128,46 @@ struct CopiedUnderWayTests {
             #expect(try migrated.newContext().count(for: NSFetchRequest<NSManagedObject>(entityName: "Author")) == count)
             try migrated.close()
         }
+    }
+
+    private struct Interruption: Error {}
+
+    // * The first, second, … statement that copies rows fails.
+    // => 134110 with that underneath; the source is what it was, and nothing is at the destination. Without a failure all is there.
+    @Test("a statement that fails ends the migration, and leaves the source as it is", arguments: [true, false])
+    func failing(bySQLite: Bool) throws {
+        try fill(model(false))
+        let (before, links) = (bytes(of: old), try StoreContents(old, model(false)).objects)
+        let mapping = try mapping(CountingPolicy.self)
+        var (failed, isDone) = (0, false)
+        while !isDone {
+            let manager = manager()
+            var left = failed
+            manager.onCopyStatement = { _ in
+                if left == 0 { throw bySQLite ? SQLiteError(extendedCode: SQLITE_FULL, message: "full") : Interruption() }
+                left -= 1
+            }
+            do {
+                try manager.migrateStore(from: old, type: .sqlite, mapping: mapping, to: new, type: .sqlite)
+                isDone = true
+            } catch {
+                failed += 1
+                let reason = (error as NSError).userInfo[NSUnderlyingErrorKey]
+                #expect((error as? CocoaError)?.code == .migration, "statement \(failed): \(error)")
+                #expect(
+                    bySQLite ? (reason as? CocoaError)?.code == .fileWriteOutOfSpace : reason is Interruption,
+                    "statement \(failed): \(error)"
+                )
+                #expect(bytes(of: old) == before, "statement \(failed)")
+                #expect(try folder.contents() == ["Old.sqlite"], "statement \(failed)")
+            }
+            try #require(failed < 200)
+        }
+        #expect(failed > 15)
+        #expect(try StoreInspector(url: new).problems() == [])
+        #expect(try StoreContents(old, model(false)).objects == links)
+        let migrated = try StoreContents(new, model(true)).objects
+        #expect(migrated.mapValues { $0.mapValues { $0.filter { $0.key != "note" } } } == links)
     }
 
     // * Rows are copied into a file whose pages a statement may change all.

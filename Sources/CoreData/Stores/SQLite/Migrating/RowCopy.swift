@@ -74,6 +74,15 @@ final class RowCopy {
         return try connection.rows("PRAGMA source.data_version")
     }
 
+    /// Calls `body` before each statement; where it throws, the statement fails.
+    func observe(_ body: @escaping (String) throws -> Void) {
+        let note = connection.onStatement
+        connection.onStatement = {
+            try note?($0)
+            try body($0)
+        }
+    }
+
     /// Lets go of both files, before their stores are closed.
     func close() { connection.close() }
 
