@@ -91,7 +91,8 @@ struct MigrationByObjects {
         let run = try MigrationRun(manager, mapping, from: sides.0, to: sides.1, by: rows)
         manager.begin(run)
         defer { manager.run = nil }
-        let metadata = sides.0.store.metadata ?? [:]
+        var metadata = sides.0.store.metadata ?? [:]
+        if let mark = destination.options?[DatabaseOptions.stageKey] { metadata[DatabaseOptions.stageKey] = mark }
         if !destination.isDatabase { sides.1.store.metadata = Self.applicationMetadata(metadata) }
         try reporting {
             try run.run()

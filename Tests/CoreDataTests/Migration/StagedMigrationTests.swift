@@ -165,6 +165,57 @@ struct StagedMigrationTests {
         #expect(log == ["will", "did"])
     }
 
+    // * A stage by a mapping model that the program has, and one of a document: the handler throws once.
+    // => It runs again when the store is opened next.
+    @Test(
+        "runs a handler that threw again, whatever the stage is done by",
+        arguments: [NSSQLiteStoreType, NSXMLStoreType],
+        [true, false]
+    )
+    func handlerAgain(type: String, byMapping: Bool) throws {
+        struct Failure: Error {}
+        @Sendable func version(_ number: Int) -> NSManagedObjectModel {
+            let note = NSEntityDescription("Note\(type)\(byMapping)", attribute("text"))
+            if number == 2 { note.properties.append(attribute("length")) }
+            return NSManagedObjectModel(note)
+        }
+        func open(_ number: Int, _ options: [AnyHashable: Any]) throws {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: version(number))
+            let store = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: home.url("Notes"), options: options)
+            #expect(store.metadata[DatabaseOptions.stageKey] == nil)
+            let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            if number == 1 { _ = NSManagedObject(entity: coordinator.managedObjectModel.entities[0], insertInto: context) }
+            try context.save()
+            try coordinator.remove(store)
+        }
+        try open(1, [:])
+        // NB: a document carries no model.
+        NSManagedObjectModel.register("Note\(type)\(byMapping)") { version(1) }
+        if byMapping {
+            NSMappingModel.register(from: version(1), to: version(2)) {
+                // Both versions were checked to have a mapping that is inferred.
+                try! NSMappingModel.inferredMappingModel(forSourceModel: version(1), destinationModel: version(2))
+            }
+        }
+        let references = [1, 2].map { NSManagedObjectModelReference(model: version($0), versionChecksum: version($0).versionChecksum) }
+        let stage = NSCustomMigrationStage(migratingFrom: references[0], to: references[1])
+        let calls = Lock(0)
+        stage.didMigrateHandler = { _, _ in
+            if calls.withLock({
+                $0 += 1; return $0
+            }) == 1 {
+                throw Failure()
+            }
+        }
+        let options = People.options(NSStagedMigrationManager([stage]))
+        let error = cocoaError(134110) { try open(2, options) }
+        #expect(error?.userInfo[NSUnderlyingErrorKey] is Failure)
+        for _ in 0..<2 { try open(2, options) }
+        #expect(calls.withLock { $0 } == 2)
+        if type == NSXMLStoreType { try FileManager.default.removeItem(at: home.url("Notes")) }
+    }
+
     @Test("whose first handler throws leaves the store of the version before, without the handler's changes")
     func first() throws {
         struct Failure: Error {}

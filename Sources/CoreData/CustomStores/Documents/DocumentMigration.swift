@@ -42,7 +42,8 @@ struct DocumentMigration {
         let transition = ModelTransition(from: model, to: opening.model)
         let references = store.references
         let stamped = StoreMetadata(model: opening.model, configuration: opening.configurationName, type: form.storeType).values
-        let kept = metadata.merging(stamped) { $1 }.filter { $0.key != "_NSAutoVacuumLevel" }
+        var kept = metadata.merging(stamped) { $1 }.filter { $0.key != "_NSAutoVacuumLevel" }
+        if let mark = opening.options?[DatabaseOptions.stageKey] { kept[DatabaseOptions.stageKey] = mark }
         return try MemoryMigration.run(store, opening) { rows in
             let writing = DocumentWriting(rows, opening.model) { key, root in
                 let former = transition.destination.entitiesByName[root].flatMap { transition.formerRoot(of: $0) }?.name ?? root
