@@ -21,7 +21,7 @@ extension MigrationScript {
             }
             createIndex(name, sql)
         }
-        for trigger in lostTriggers { run(trigger.sql) }
+        for sql in lostIndexes.map(\.sql) + lostTriggers.map(\.sql) { run(sql) }
         numberHistory()
         numberEntities()
     }

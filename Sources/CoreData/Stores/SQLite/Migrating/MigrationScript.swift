@@ -32,6 +32,7 @@ struct MigrationScript {
             file.tables.keys.filter { $0.hasPrefix(Self.parkedPrefix) }.compactMap { Int($0.dropFirst(Self.parkedPrefix.count)) }.max() ?? 0
         refuseObjectsWithoutEntity()
         dropDerivations()
+        putStrangersAside()
         park()
         create()
         copyRows()
@@ -41,6 +42,7 @@ struct MigrationScript {
         reshape()
         dropParked()
         finish()
+        putStrangersBack()
     }
 
     mutating func run(_ sql: String, _ values: [SQLiteValue] = []) { steps.append(.run(sql, values)) }
@@ -71,15 +73,23 @@ struct MigrationScript {
     }
 
     private mutating func park() {
-        for change in transition.tables {
-            guard let origin = change.origin, change.manner == .rebuilt || change.isInPlace && change.table.name != origin.name else {
-                continue
-            }
-            park(origin.name)
+        for change in transition.tables where change.isInPlace {
+            if let origin = change.origin, change.table.name != origin.name { park(origin.name) }
         }
-        for table in transition.droppedTables { park(table.name) }
-        for join in transition.droppedJoins { park(join.name) }
         for join in transition.joins { if let kept = join.kept, kept.name != join.table.name { park(kept.name) } }
+        parkForGood()
+    }
+
+    /// Tables that are dropped in the end.
+    ///
+    /// NB: whoever names one of them means the table that has the name afterwards. SQLite would change the name along in foreign keys and triggers.
+    private mutating func parkForGood() {
+        let rebuilt = transition.tables.filter { $0.manner == .rebuilt }.compactMap { $0.origin?.name }
+        let names = rebuilt + transition.droppedTables.map(\.name) + transition.droppedJoins.map(\.name)
+        guard !names.isEmpty else { return }
+        run("PRAGMA legacy_alter_table = ON")
+        for name in names { park(name) }
+        run("PRAGMA legacy_alter_table = OFF")
     }
 
     private mutating func park(_ table: String) {

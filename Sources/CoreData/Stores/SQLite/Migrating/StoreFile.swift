@@ -6,9 +6,16 @@ struct StoreFile {
         let name: String
         let table: String
         let sql: String
-        let columns: [String]
+        /// The columns that it is over, and all words of the statement, in upper case: an expression, or a condition, may have others.
+        let names: Set<String>
 
-        func mentions(_ column: String) -> Bool { columns.contains(column) || sql.contains(column) }
+        init(name: String, table: String, sql: String, columns: [String]) {
+            (self.name, self.table, self.sql) = (name, table, sql)
+            let words = sql.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map { $0.uppercased() }
+            names = Set(words + columns.map { $0.uppercased() })
+        }
+
+        func mentions(_ column: String) -> Bool { names.contains(column.uppercased()) }
     }
 
     struct Trigger {
@@ -21,6 +28,8 @@ struct StoreFile {
     let tables: [String: String]
     let indexes: [Index]
     let triggers: [Trigger]
+    /// Others' only: Core Data makes none.
+    let views: [(name: String, sql: String)]
     /// The columns of each table, those too that no model has.
     let columns: [String: [String]]
     /// The keys that were given out, by the number of the root entity.
@@ -32,6 +41,7 @@ struct StoreFile {
             .map { $0.map(\.text) }
         tables = Dictionary(master.filter { $0[0] == "table" }.map { ($0[1], $0[3]) }) { $1 }
         triggers = master.filter { $0[0] == "trigger" }.map { Trigger(name: $0[1], table: $0[2], sql: $0[3]) }
+        views = master.filter { $0[0] == "view" }.map { ($0[1], $0[3]) }
         indexes = try master.filter { $0[0] == "index" }.map {
             let columns = try connection.rows("SELECT name FROM pragma_index_info(?1)", [.text($0[1])])
             return Index(name: $0[1], table: $0[2], sql: $0[3], columns: columns.map { $0[0].text })
