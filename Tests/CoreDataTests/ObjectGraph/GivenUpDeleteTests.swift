@@ -127,4 +127,32 @@ struct GivenUpDeleteTests: TwoContextSuite {
         #expect(try library.sql("SELECT COUNT(*) FROM Z_1TAGS") == "2")
         #expect(!context.hasChanges)
     }
+
+    // * An ordered relationship of an object is shown by the set that changes it, while the object is deleted; others put a member in meanwhile.
+    // => The set shows it when the delete is taken back, and can take it out.
+    @Test("shows what others have put into an ordered relationship, also in the set that changes it")
+    func orderedMeanwhile() throws {
+        let book = try library.savedBook()
+        let chapter = Chapter(context: context)
+        chapter.book = book
+        try context.save()
+        let chapters = book.mutableOrderedSetValue(forKey: "chapters")
+        #expect(chapters.count == 1)
+        let (loose, second) = (Chapter(context: context), Book(context: context))
+        second.title = "second"
+        loose.book = second
+        try context.save()
+        context.delete(book)
+        context.processPendingChanges()
+        other.own(loose).book = other.own(book)
+        try other.save()
+        merge(loose)
+        context.rollback()
+        #expect(chapters.count == 2 && chapters.contains(loose))
+        chapters.remove(loose)
+        #expect(chapters.count == 1 && loose.book == nil)
+        loose.book = second
+        try context.save()
+        #expect(try library.sql("SELECT group_concat(ZBOOK) FROM ZCHAPTER") == "1,2")
+    }
 }

@@ -18,7 +18,8 @@ extension NSManagedObjectContext {
         case .inserted: giveUpInsertion(of: object)
         case .deleted: object.turnIntoFault(keepsRelationshipEdits: true)
         case []:
-            let (lost, meetsDelete) = (object.dropEditsOfOthers(), object.hasLedToDeleted)
+            // A delete that found it out of date has locked it: what it leads to by now is to be looked at.
+            let (lost, meetsDelete) = (object.dropEditsOfOthers(), object.hasLedToDeleted || object.state.contains(.locked))
             tracker.forget(object)
             object.turnIntoFault(keepsRelationshipEdits: true)
             takeNewestCachedRow(object)

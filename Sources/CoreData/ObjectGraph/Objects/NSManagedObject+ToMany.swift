@@ -130,13 +130,21 @@ extension NSManagedObject {
         from latest: NSManagedObject?,
         along inverse: NSRelationshipDescription
     ) -> Bool {
+        // It led elsewhere meanwhile, and leads there again.
+        if former === latest { return true }
         if let latest, latest.state.isDisjoint(with: [.rowless, .deleted]) { latest.unlink(self, along: inverse) }
         // What the object has said of itself goes with its own edits.
-        guard let former, former !== latest, former !== self, !former.state.contains(.deleted), former.hasLeft(self, along: inverse)
-        else { return true }
+        guard let former, former !== self, !former.state.contains(.deleted), former.hasLeft(self, along: inverse) else { return true }
         guard case .toOne(let slot, _)? = former.scope.shape.properties[inverse.name], former.target(slot) == nil else { return false }
         former.writeTarget(self, slot)
+        former.dropEditThatCameToNothing(slot)
         return true
+    }
+
+    /// A relationship that leads again where its row says is no edit: what others have saved of it counts.
+    private func dropEditThatCameToNothing(_ slot: Int) {
+        guard let base = committedRow, currentRow.equals(base, at: slot) else { return }
+        setChangedSlots(changedSlots.subtracting(SlotMask([slot])))
     }
 
     /// Gives up the object's new position, which was one among members that are others by now. One that was taken out and put back is where it was.

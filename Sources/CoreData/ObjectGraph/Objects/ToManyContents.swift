@@ -69,7 +69,10 @@ final class ToManyContents {
 /// Changes of members.
 extension ToManyContents {
     /// Others have put a member in: the store has it, where all that it had before has been read.
-    func noteStored(_ object: NSManagedObject) { members?.append(object) }
+    func noteStored(_ object: NSManagedObject) {
+        keepPositions()
+        if members?.append(object) == true { uncommon?.mirror?.didAppend(object) }
+    }
 
     /// Adds a member at the end; false where it is known to be in already.
     @discardableResult func add(_ object: NSManagedObject) -> Bool {
