@@ -1,11 +1,10 @@
 import Foundation
 
-@available(
-    *,
-    unavailable,
-    message: "There is no undo yet: rollback() discards what is not saved, and a child context can be dropped. Remove undoManager = nil."
-)
+/// Apple's undo manager, of which nobody can have one here: a context's is nil.
 open class UndoManager: NSObject {
+    @available(*, unavailable, message: "There is no undo yet: rollback() discards what is not saved, and a child context can be dropped.")
+    public override init() { absent() }
+
     open func undo() { absent() }
     open func redo() { absent() }
     open var canUndo: Bool { absent() }

@@ -30,7 +30,7 @@ func batches(_ context: NSManagedObjectContext) throws {
     let update = NSBatchUpdateRequest(entityName: "Tag")
     update.propertiesToUpdate = ["label": "b"]
     try context.persistentStoreCoordinator?.execute(update, with: context)
-    context.undoManager = UndoManager()
+    context.undoManager = nil
     context.undoManager?.registerUndo(withTarget: context) { $0.redo() }
     context.undo()
 }

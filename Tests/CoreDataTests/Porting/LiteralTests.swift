@@ -47,6 +47,14 @@ struct LiteralTests {
         }
     }
 
+    @Test("sets a context's undo manager to nil, and finds that there is none")
+    func noUndo() throws {
+        let cards = try Cards(.memory)
+        cards.context.undoManager = nil
+        cards.context.undoManager?.disableUndoRegistration()
+        #expect(cards.context.undoManager == nil)
+    }
+
     @Test("casts values to CVarArg for predicates and texts")
     func arguments() {
         let (id, date) = (UUID(), Date(timeIntervalSinceReferenceDate: 0))
