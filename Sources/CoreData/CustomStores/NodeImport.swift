@@ -7,6 +7,8 @@ struct NodeImport {
     private let nodes: [NSAtomicStoreCacheNode]
     private var rows: [RowIdentity: OwnRow] = [:]
     private var changes = StoreChanges()
+    /// What the ends of many-to-many relationships name that do not write the links.
+    private var named: [(relationship: NSRelationshipDescription, owner: RowReference, members: [RowReference])] = []
     /// What the store had when it was removed from the coordinator before.
     private let former: FormerRows?
 
@@ -21,6 +23,7 @@ struct NodeImport {
         for node in nodes { rows[node.identity] = try row(of: node) }
         for node in nodes { try relateToOnes(of: node) }
         for node in nodes { try relateToManys(of: node) }
+        linkWhatOneEndNames()
         var groups: [Int: ChangeSet.Group] = [:]
         for node in nodes {
             guard let row = rows[node.identity], let entity = model.entitiesByName[node.entity.name ?? ""] else { continue }
@@ -104,6 +107,26 @@ struct NodeImport {
         }
     }
 
+    /// Links that only the end names that does not write them.
+    private mutating func linkWhatOneEndNames() {
+        let written = Set(changes.links.lazy.flatMap { change in change.added.lazy.map { Link(change.relationship, change.owner, $0) } })
+        for (relationship, owner, members) in named {
+            guard let inverse = relationship.inverse else { continue }
+            for member in members where !written.contains(Link(inverse, member, owner)) {
+                changes.links.append(ChangeSet.LinkChange(relationship: inverse, owner: member, added: [owner], removed: []))
+            }
+        }
+    }
+
+    private struct Link: Hashable {
+        let relationship: ObjectIdentifier
+        let owner, member: Int64
+
+        init(_ relationship: NSRelationshipDescription, _ owner: RowReference, _ member: RowReference) {
+            (self.relationship, self.owner, self.member) = (ObjectIdentifier(relationship), owner.key, member.key)
+        }
+    }
+
     /// The members' rows say whom they belong to, and where they are in an order.
     private func relate(_ members: [NSManagedObjectID], to node: NSAtomicStoreCacheNode, along inverse: NSRelationshipDescription) {
         for (index, member) in members.enumerated() {
@@ -124,6 +147,8 @@ struct NodeImport {
         let (owner, members) = (reference(node.objectID), members.map(reference))
         if ToManyLink(relationship).writesLinks {
             changes.links.append(ChangeSet.LinkChange(relationship: relationship, owner: owner, added: members, removed: []))
+        } else {
+            named.append((relationship, owner, members))
         }
         guard relationship.isOrdered else { return }
         let positions = members.enumerated().map { (member: $1, position: OrderKeys.position(ofNew: $0)) }

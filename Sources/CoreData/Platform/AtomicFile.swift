@@ -17,11 +17,11 @@ enum AtomicFile {
         let temporary = folder.appendingPathComponent(mark + UUID().uuidString)
         let descriptor = try locking(folder) { _ in
             removeAbandoned(in: folder)
-            return try create(temporary, mode: mode(of: target))
+            return try create(temporary, for: target)
         }
         defer { close(descriptor) }
         do {
-            try fill(descriptor, data, temporary)
+            try fill(descriptor, data, for: target)
             let stamp = FileStamp(temporary)
             try locking(folder) { folder in
                 try check(FileStamp(target))
@@ -64,27 +64,28 @@ enum AtomicFile {
         return stat(file.path, &status) == 0 ? status.st_mode & 0o777 : 0o644
     }
 
-    /// A new file, which is locked for as long as it is open.
-    private static func create(_ file: URL, mode: mode_t) throws -> Int32 {
+    /// A new file, which is locked for as long as it is open. Errors name the file that it is for, which somebody knows.
+    private static func create(_ file: URL, for target: URL) throws -> Int32 {
+        let mode = mode(of: target)
         let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw failure(file) }
+        guard descriptor >= 0 else { throw failure(target) }
         _ = flock(descriptor, LOCK_EX | LOCK_NB)
         // Whatever the mask of the process takes away.
         _ = fchmod(descriptor, mode)
         return descriptor
     }
 
-    private static func fill(_ descriptor: Int32, _ data: Data, _ file: URL) throws {
+    private static func fill(_ descriptor: Int32, _ data: Data, for target: URL) throws {
         try data.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
                 let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
                 if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw failure(file) }
+                guard count > 0 else { throw failure(target) }
                 rest = rest.dropFirst(count)
             }
         }
-        guard fsync(descriptor) == 0 else { throw failure(file) }
+        guard fsync(descriptor) == 0 else { throw failure(target) }
     }
 
     /// Runs `body` while no other process or thread does so for the folder. What cannot be locked, as some file systems of networks, is not.
@@ -130,4 +131,7 @@ struct FileStamp: Equatable {
         (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
         (size, seconds, nanoseconds) = (Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
     }
+
+    /// Whether the file has nothing in it: a place for a new store.
+    var isEmpty: Bool { size == 0 }
 }

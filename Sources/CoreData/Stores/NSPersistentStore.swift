@@ -35,8 +35,11 @@ open class NSPersistentStore: NSObject {
         didSet {
             edits.withLock { $0.made += 1 }
             guard let identifier else { return }
-            metadata?[NSStoreUUIDKey] = identifier
-            if let type = oldValue?[NSStoreTypeKey] { metadata?[NSStoreTypeKey] = type }
+            // None at all leave what a store cannot be opened without.
+            var kept = metadata ?? [:]
+            kept[NSStoreUUIDKey] = identifier
+            if let type = oldValue?[NSStoreTypeKey] { kept[NSStoreTypeKey] = type }
+            metadata = kept
         }
     }
     /// How often the metadata were set, and how often they had been when they were written last.

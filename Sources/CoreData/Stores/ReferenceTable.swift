@@ -11,6 +11,7 @@ enum ReferenceObject: Sendable {
     init?(_ value: Any) {
         switch value {
         case let text as String where !text.isEmpty: self = .text(text)
+        case let number as NSNumber where !number.doubleValue.isFinite: return nil
         case let number as NSNumber where number.uint64Value > Int64.max && number.int64Value < 0 && number.doubleValue > 0:
             self = .large(number.uint64Value)
         case let number as NSNumber where number.doubleValue == Double(number.int64Value): self = .number(number.int64Value)
@@ -140,6 +141,9 @@ final class ReferenceTable: Sendable {
 
     /// The key that a reference object has already.
     func known(_ reference: ReferenceObject, root: String) -> Int64? { roots.withLock { $0[root]?.keys[Name(reference.name)] } }
+
+    /// The last key that was given below each root entity.
+    var lastKeys: [String: Int64] { roots.withLock { $0.mapValues(\.last) } }
 
     func reference(of key: Int64, root: String) -> ReferenceObject? { roots.withLock { $0[root]?.references[key] } }
 

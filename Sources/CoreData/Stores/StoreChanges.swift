@@ -1,3 +1,5 @@
+import Foundation
+
 /// The part of a change set that one store takes.
 package struct StoreChanges {
     /// The groups, with their indexes in the whole change set.
@@ -13,5 +15,15 @@ package struct StoreChanges {
     /// Whether any row of these can hold a reference: only then must temporary keys be found again.
     var refersToOthers: Bool {
         !links.isEmpty || !positions.isEmpty || groups.contains { !$0.group.entity.shape.layout.referenceSlots.isEmpty }
+    }
+}
+
+extension CocoaError {
+    /// What a save throws for a relationship that leads to an object of another store, or of none.
+    static func externalRelationship(from store: NSPersistentStore) -> CocoaError {
+        .coreData(
+            .managedObjectExternalRelationship,
+            "A relationship leads from store \(store.url?.lastPathComponent ?? "?") to an object of another store, or of none."
+        )
     }
 }

@@ -76,4 +76,15 @@ struct CSVTextTests {
             try coordinator.addPersistentStore(ofType: CSVStore.storeType, configurationName: nil, at: url)
         }
     }
+
+    @Test("refuses a model with a property that would be in a column of its own", arguments: ["id", "entity"])
+    func ownColumns(_ name: String) throws {
+        let coordinator = NSPersistentStoreCoordinator(
+            managedObjectModel: NSManagedObjectModel(NSEntityDescription("Thing", attribute(name)))
+        )
+        let error = #expect(throws: CocoaError.self) {
+            try coordinator.addPersistentStore(ofType: CSVStore.storeType, configurationName: nil, at: url)
+        }
+        #expect(error?.localizedDescription.contains("called \(name)") == true)
+    }
 }

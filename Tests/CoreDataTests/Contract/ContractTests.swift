@@ -126,50 +126,6 @@ struct ContractTests {
         #expect(try other.all(Desk.self).map { $0.owner == nil } == [true])
     }
 
-    @Test("finds conflicts between contexts", arguments: ContractKind.allCases)
-    func conflicts(_ kind: ContractKind) throws {
-        let home = try ContractHome(kind)
-        let coordinator = try home.coordinator()
-        let (first, second) = (home.context(on: coordinator), home.context(on: coordinator))
-        let book = Book(context: first)
-        book.title = "old"
-        try first.save()
-        let same = try #require(try second.all(Book.self).first)
-        #expect(same.title == "old")
-        book.title = "first"
-        same.title = "second"
-        try first.save()
-        let error = #expect(throws: CocoaError.self) { try second.save() }
-        #expect(error?.code == .managedObjectMerge)
-        second.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
-        try second.save()
-
-        let other = try home.reopened(first)
-        #expect(try other.all(Book.self).map(\.title) == ["second"])
-    }
-
-    @Test("merges what other contexts save", arguments: ContractKind.allCases)
-    func merging(_ kind: ContractKind) throws {
-        let home = try ContractHome(kind)
-        let coordinator = try home.coordinator()
-        let (first, second) = (home.context(on: coordinator), home.context(on: coordinator))
-        let book = Book(context: first)
-        book.title = "old"
-        try first.save()
-        let same = try #require(try second.all(Book.self).first)
-        #expect(same.title == "old")
-        let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: first, queue: nil) { note in
-            second.mergeChanges(fromContextDidSave: note)
-        }
-        defer { NotificationCenter.default.removeObserver(observer) }
-        book.title = "new"
-        let author = Author(context: first)
-        (author.name, book.author) = ("A", author)
-        try first.save()
-
-        #expect(same.title == "new" && same.author?.name == "A")
-    }
-
     @Test("answers predicates, orders, limits and counts, with unsaved changes as if they were saved", arguments: ContractKind.allCases)
     func fetching(_ kind: ContractKind) throws {
         let home = try ContractHome(kind)
@@ -223,67 +179,6 @@ struct ContractTests {
         #expect(try other.all(Book.self).map(\.title) == ["kept"])
     }
 
-    @Test("fills faults, and says which objects are gone", arguments: ContractKind.allCases)
-    func faults(_ kind: ContractKind) throws {
-        let home = try ContractHome(kind)
-        let coordinator = try home.coordinator()
-        let context = home.context(on: coordinator)
-        let book = Book(context: context)
-        book.title = "T"
-        try context.save()
-        context.refresh(book, mergeChanges: false)
-        #expect(book.isFault && book.title == "T" && !book.isFault)
-        let other = home.context(on: coordinator)
-        let same = other.object(with: book.objectID)
-        #expect((same as? Book)?.title == "T")
-        let id = book.objectID
-        context.delete(book)
-        try context.save()
-        let error = #expect(throws: CocoaError.self) { try home.context(on: coordinator).existingObject(with: id) }
-        #expect(error?.code == .managedObjectReferentialIntegrity)
-    }
-
-    @Test("gives IDs that outlast it, and before a save where they are asked for", arguments: ContractKind.allCases)
-    func identity(_ kind: ContractKind) throws {
-        let home = try ContractHome(kind)
-        let context = try home.open()
-        let (book, early) = (Book(context: context), Book(context: context))
-        (book.title, early.title) = ("late", "early")
-        try context.obtainPermanentIDs(for: [early])
-        let uri = early.objectID.uriRepresentation()
-        #expect(!early.objectID.isTemporaryID && book.objectID.isTemporaryID)
-        try context.save()
-        #expect(!book.objectID.isTemporaryID && early.objectID.uriRepresentation() == uri && book.objectID != early.objectID)
-        let late = book.objectID.uriRepresentation()
-
-        let other = try home.reopened(context)
-        let coordinator = try #require(other.persistentStoreCoordinator)
-        let ids = try [uri, late].map { try #require(coordinator.managedObjectID(forURIRepresentation: $0)) }
-        #expect(try ids.map { try (other.existingObject(with: $0) as? Book)?.title } == ["early", "late"])
-        #expect(ids.map { $0.uriRepresentation() } == [uri, late])
-        #expect(ids[0] == early.objectID && ids[1] == book.objectID)
-    }
-
-    @Test("takes what children save", arguments: ContractKind.allCases)
-    func children(_ kind: ContractKind) throws {
-        let home = try ContractHome(kind)
-        let parent = try home.open()
-        let child = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
-        child.parent = parent
-        let author = Author(context: child)
-        author.name = "A"
-        let book = Book(context: child)
-        (book.title, book.author) = ("B", author)
-        try child.save()
-        #expect(try parent.all(Book.self).map(\.title) == ["B"])
-        try parent.save()
-        book.title = "C"
-        try child.save()
-        try parent.save()
-        let other = try home.reopened(parent)
-        #expect(try other.all(Author.self).map { $0.books.map(\.title) } == [["C"]])
-    }
-
     @Test("keeps unique values unique", arguments: ContractKind.allCases)
     func constraints(_ kind: ContractKind) throws {
         let model = LibraryModel.make()
@@ -301,18 +196,6 @@ struct ContractTests {
         try context.save()
         let other = try home.reopened(context)
         #expect(try other.all(Tag.self).map(\.label) == ["same"])
-    }
-
-    @Test("is seen by several coordinators at a time", arguments: ContractKind.allCases)
-    func coordinators(_ kind: ContractKind) throws {
-        let home = try ContractHome(kind)
-        let first = try home.open()
-        try home.require(.severalProcesses, "severalProcesses", first)
-        let second = try home.open()
-        let book = Book(context: first)
-        book.title = "T"
-        try first.save()
-        #expect(try second.all(Book.self).map(\.title) == ["T"])
     }
 
     @Test("answers with dictionaries: columns, groups and counts", arguments: ContractKind.allCases)
@@ -338,55 +221,6 @@ struct ContractTests {
         request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
         (request.propertiesToFetch, request.propertiesToGroupBy) = (["title", count], ["title"])
         #expect(try context.fetch(request) == [["title": "a", "number": 1], ["title": "b", "number": 2]])
-    }
-
-    @Test("keeps metadata", arguments: ContractKind.allCases.filter { $0 != .dictionary })
-    func metadata(_ kind: ContractKind) throws {
-        let home = try ContractHome(kind)
-        let context = try home.open()
-        let coordinator = try #require(context.persistentStoreCoordinator)
-        let store = coordinator.persistentStores[0]
-        let uuid = store.identifier
-        coordinator.setMetadata(["mine": "value"], for: store)
-        try context.save()
-        let other = try #require(try home.reopened(context).persistentStoreCoordinator)
-        let metadata = other.metadata(for: other.persistentStores[0])
-        #expect(metadata["mine"] as? String == "value")
-        #expect(metadata[NSStoreUUIDKey] as? String == uuid && metadata[NSStoreTypeKey] as? String == kind.type)
-        #expect(other.persistentStores[0].type == kind.type && other.persistentStores[0].identifier == uuid)
-    }
-
-    // * A store of the kind and one in SQLite are saved together, and the SQLite one refuses its part.
-    // => Neither has anything of it, and both can be saved afterwards.
-    @Test("saves nothing where another store of the coordinator refuses its part", arguments: ContractKind.allCases)
-    func severalStores(_ kind: ContractKind) throws {
-        let model = LibraryModel.make()
-        model.setEntities(
-            ["Book", "Chapter", "Tag", "Person", "Author", "Desk"].compactMap { model.entitiesByName[$0] },
-            forConfigurationName: "all"
-        )
-        model.entitiesByName["Tag"]?.uniquenessConstraints = [["label"]]
-        let home = try ContractHome(kind, model: model)
-        let coordinator = try home.coordinator()
-        let file = home.folder.file("Other.sqlite")
-        let other = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: "all", at: file)
-        let context = home.context(on: coordinator)
-        let book = Book(context: context)
-        book.title = "B"
-        context.assign(book, to: coordinator.persistentStores[0])
-        let tags = (0..<2).map { _ in
-            let tag = Tag(context: context)
-            tag.label = "same"
-            context.assign(tag, to: other)
-            return tag
-        }
-        #expect(throws: CocoaError.self) { try context.save() }
-        #expect(try home.context(on: coordinator).all(Book.self).isEmpty)
-        tags[1].label = "another"
-        try context.save()
-        let reader = home.context(on: coordinator)
-        #expect(try reader.all(Book.self).map(\.title) == ["B"])
-        #expect(try reader.all(Tag.self).count == 2)
     }
 
     @Test("holds ten thousand objects", arguments: ContractKind.allCases)

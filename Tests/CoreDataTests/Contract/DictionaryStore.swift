@@ -1,5 +1,7 @@
-import CoreData
 import Foundation
+import Predicates
+
+@testable import CoreData
 
 /// An incremental store that keeps everything in this process, by URL: what a service on another machine would be.
 final class DictionaryStore: NSIncrementalStore {
@@ -61,7 +63,9 @@ final class DictionaryStore: NSIncrementalStore {
             return service
         }
         metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: service.uuid]
-        metadata[NSStoreModelVersionHashesKey] = service.versions(persistentStoreCoordinator?.managedObjectModel.entityVersionHashesByName)
+        let model = persistentStoreCoordinator!.managedObjectModel
+        let names = Set((model.entities(forConfigurationName: configurationName) ?? []).compactMap(\.name))
+        metadata[NSStoreModelVersionHashesKey] = service.versions(model.entityVersionHashesByName.filter { names.contains($0.key) })
     }
 
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
@@ -76,7 +80,8 @@ final class DictionaryStore: NSIncrementalStore {
             $0.key.count == $1.key.count ? $0.key < $1.key : $0.key.count < $1.key.count
         }
         .map { context.object(with: newObjectID(for: entities[$0.value.entity]!, referenceObject: $0.key)) }
-        if let predicate = request.predicate { objects = objects.filter { predicate.evaluate(with: $0) } }
+        // As SQL has it, where nil is neither equal to anything nor different from it.
+        if let predicate = request.predicate { objects = try objects.filter { try predicate.tree.holds(for: $0) } }
         if let order = request.sortDescriptors {
             objects.sort { left, right in
                 for descriptor in order {

@@ -27,6 +27,25 @@ struct DocumentSavingTests {
         #expect(sourceLocation: sourceLocation) { try body() } throws: { ($0 as? CocoaError)?.code.rawValue == code }
     }
 
+    @Test("begins in a file with nothing in it", arguments: types)
+    func emptyFile(_ type: String) throws {
+        try Data().write(to: url)
+        let context = try open(type)
+        Tag(context: context).label = "t"
+        try context.save()
+        #expect(try open(type).all(Tag.self).map(\.label) == ["t"])
+    }
+
+    @Test("names the file that cannot be written, not one beside it", arguments: types)
+    func noFolder(_ type: String) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+        let url = url.appendingPathComponent("none/Document")
+        let error = #expect(throws: CocoaError.self) {
+            try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url)
+        }
+        #expect(error?.localizedDescription.contains(url.path) == true && error?.userInfo[NSFilePathErrorKey] as? String == url.path)
+    }
+
     @Test("opens again when the end of a relationship without inverse is deleted", arguments: types)
     func oneWay(_ type: String) throws {
         func model() -> NSManagedObjectModel {
@@ -105,18 +124,26 @@ struct DocumentSavingTests {
         #expect(id == tag.objectID)
     }
 
-    @Test("is refused where it is damaged, instead of being opened without a part", arguments: ["values", "relationships", "id", "number"])
+    @Test(
+        "is refused where it is damaged, instead of being opened without a part",
+        arguments: ["values", "relationships", "id", "number", "large", "end", "ends", "text"]
+    )
     func damaged(_ part: String) throws {
         let context = try open(NSXMLStoreType)
         let book = Book(context: context)
         (book.title, book.pages) = ("t", 7)
         book.tags = [Tag(context: context)]
+        book.author = Author(context: context)
         try context.save()
         var text = try String(contentsOf: url, encoding: .utf8)
         let (old, new) =
             switch part {
             case "values": ("<key>values</key>", "<key>values</key><string>none</string><key>other</key>")
             case "relationships": ("<key>tags</key>", "<key>tags</key><string>none</string><key>author</key>")
+            case "large": ("<integer>7</integer>", "<integer>5000000000</integer>")
+            case "end": ("<key>author</key>\n<array>\n<integer>1</integer>", "<key>author</key>\n<array>\n<real>1.5</real>")
+            case "ends": ("<key>author</key>\n<array>", "<key>author</key>\n<array>\n<integer>1</integer>")
+            case "text": ("<string>t</string>", "<data>//4=</data>")
             case "id": ("<key>id</key>\n<integer>1</integer>", "<key>id</key><real>1.5</real>")
             default: ("<integer>7</integer>", "<real>1e300</real>")
             }

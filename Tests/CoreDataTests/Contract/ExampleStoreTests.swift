@@ -192,6 +192,17 @@ struct ExampleStoreTests {
         #expect(try songs(other).count == 2)
     }
 
+    @Test("make the file that a link leads to, where there is none yet")
+    func emptyLinks() throws {
+        let (url, link) = (folder.file("real.csv"), folder.file("link.csv"))
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "real.csv")
+        let context = try open(CSVStore.storeType, link)
+        NSEntityDescription.insertNewObject(forEntityName: "Song", into: context).setValue("new", forKey: "title")
+        try context.save()
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "real.csv")
+        #expect(try songs(open(CSVStore.storeType, url)).count == 1)
+    }
+
     @Test("do not write over what somebody has edited meanwhile")
     func edited() throws {
         let url = folder.file("songs.csv")

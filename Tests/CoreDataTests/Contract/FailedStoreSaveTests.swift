@@ -206,10 +206,11 @@ struct IncrementalSavingTests {
         #expect(store.text == "first")
     }
 
-    @Test("refuses an ID for a new object that another one has")
-    func existing() throws {
+    @Test("refuses an ID for a new object that another one has, also if nobody has that at hand any more", arguments: [true, false])
+    func existing(isAtHand: Bool) throws {
         let context = context()
         try write("old", context)
+        if !isAtHand { context.performAndWait { context.reset() } }
         context.performAndWait {
             _ = NSEntityDescription.insertNewObject(forEntityName: "Entry", into: context)
             #expect { try context.save() } throws: { "\($0)".contains("obtainPermanentIDs(for:)") }

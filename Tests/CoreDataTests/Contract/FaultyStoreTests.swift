@@ -9,7 +9,7 @@ private final class FaultyStore: NSIncrementalStore {
     enum Fault: String, CaseIterable {
         case noUUID, wrongType, throwingFetch, noArray, tooMany, foreignID, wrongEntity, wrongCount, unknownKey, wrongValue, otherNode,
             throwingSave
-        case tooFewIDs, sameIDs, temporaryIDs, noIDs, fractionCount, largeCount, wrongColumn, largeFloat
+        case tooFewIDs, sameIDs, temporaryIDs, noIDs, fractionCount, largeCount, wrongColumn, largeFloat, sameObject
     }
     static let storeType = "Faulty"
     override var type: String { Self.storeType }
@@ -43,6 +43,7 @@ private final class FaultyStore: NSIncrementalStore {
         switch fault {
         case .noArray: return "one"
         case .tooMany: return (0..<3).map { newObjectID(for: entity("Tag"), referenceObject: $0) }
+        case .sameObject: return (0..<2).map { _ in newObjectID(for: entity("Tag"), referenceObject: 1) }
         case .foreignID: return [NSManagedObject(entity: fetch.entity!, insertInto: nil).objectID]
         case .wrongEntity: return [newObjectID(for: entity("Book"), referenceObject: 1)]
         default: return [newObjectID(for: entity(fetch.entityName ?? "Tag"), referenceObject: 1)]
@@ -168,6 +169,7 @@ struct FaultyStoreTests {
             .noUUID: "FaultyStore.loadMetadata() has not set NSStoreUUID", .wrongType: "FaultyStore.loadMetadata() says",
             .throwingFetch: "its own",
             .noArray: "FaultyStore.execute(_:with:) has returned String", .tooMany: "FaultyStore.execute(_:with:) has returned 3 objects",
+            .sameObject: "FaultyStore.execute(_:with:) has returned 0x",
             .foreignID: "FaultyStore.execute(_:with:) has returned", .wrongEntity: "FaultyStore.execute(_:with:) has returned",
             .wrongCount: "FaultyStore.execute(_:with:) has returned -1 for a count",
             .fractionCount: "FaultyStore.execute(_:with:) has returned [1.5] for a count",

@@ -88,6 +88,13 @@ struct ReferenceObjectTests {
         #expect(LabelStore.asked.first is String)
     }
 
+    @Test("are no fractions, and nothing that is no number")
+    func noNumbers() {
+        for value in [0.5, Double.infinity, -Double.infinity, Double.nan, Float.infinity] as [Any] {
+            #expect(ReferenceObject(value) == nil, "\(value)")
+        }
+    }
+
     @Test("that are numbers come back as numbers, however large")
     func numbers() throws {
         let context = try open()

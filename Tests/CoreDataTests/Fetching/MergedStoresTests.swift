@@ -80,6 +80,26 @@ struct MergedStoresTests {
         #expect(try context.fetch(request).count == 90)
     }
 
+    // * What is sorted by is changed in the context, and by others after the context has read it.
+    // => The order is that of the values in the stores, within limit and offset too.
+    @Test("are in the order of what is stored, whatever the context shows that does not count", arguments: [true, false])
+    func storedOrder(isUnsaved: Bool) throws {
+        try makeNotes(12)
+        let byNumber = NSSortDescriptor(key: "number", ascending: true)
+        let notes = try context.fetch(request([byNumber]))
+        let writing = isUnsaved ? context : NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        if !isUnsaved { writing.persistentStoreCoordinator = context.persistentStoreCoordinator }
+        for (number, note) in notes.enumerated() { writing.object(with: note.objectID).setValue(100 - number * 7 % 12, forKey: "number") }
+        if !isUnsaved { try writing.save() }
+        let request = request([byNumber])
+        request.includesPendingChanges = !isUnsaved
+        let expected = isUnsaved ? notes : notes.enumerated().sorted { 100 - $0.offset * 7 % 12 < 100 - $1.offset * 7 % 12 }.map(\.element)
+        #expect(try context.fetch(request) == expected)
+        (request.fetchLimit, request.fetchOffset) = (3, 2)
+        #expect(try context.fetch(request) == Array(expected[2..<5]))
+        withExtendedLifetime(writing) {}
+    }
+
     @Test(
         "are in the order of every comparison, nil first, as one store gives it",
         arguments: [

@@ -15,6 +15,12 @@ public final class CSVStore: NSAtomicStore {
 
     public override func loadMetadata() throws {
         guard let url, let model = persistentStoreCoordinator?.managedObjectModel else { throw CocoaError(.fileNoSuchFile) }
+        if let name = Self.misplaced(model) {
+            throw CocoaError(
+                .persistentStoreOpen,
+                userInfo: [NSLocalizedDescriptionKey: "A CSVStore has a column of its own that is called \(name); no property can be."]
+            )
+        }
         if let name = Self.unwritable(model) {
             throw CocoaError(
                 .persistentStoreOpen,
@@ -28,7 +34,18 @@ public final class CSVStore: NSAtomicStore {
         metadata = Self.metadata(in: table) ?? [:]
         metadata[NSStoreTypeKey] = Self.storeType
         metadata[NSStoreUUIDKey] = metadata[NSStoreUUIDKey] ?? UUID().uuidString
-        if metadata[NSStoreModelVersionHashesKey] == nil { metadata[NSStoreModelVersionHashesKey] = model.entityVersionHashesByName }
+        if metadata[NSStoreModelVersionHashesKey] == nil { metadata[NSStoreModelVersionHashesKey] = versions(model) }
+    }
+
+    /// What the entities look like that are in this store.
+    private func versions(_ model: NSManagedObjectModel) -> [String: Data] {
+        let names = Set((model.entities(forConfigurationName: configurationName) ?? []).compactMap(\.name))
+        return model.entityVersionHashesByName.filter { names.contains($0.key) }
+    }
+
+    /// A property that would be in a column which says what an object is.
+    private static func misplaced(_ model: NSManagedObjectModel) -> String? {
+        ["id", "entity"].first { name in model.entities.contains { $0.propertiesByName[name]?.isTransient == false } }
     }
 
     /// An attribute whose values no text stands for.
@@ -140,8 +157,15 @@ public final class CSVStore: NSAtomicStore {
         }
         written.headerComments = try headerComments()
         // Atomic writing takes the place of a link, and the file that the link leads to would stay as it is.
-        try written.data.write(to: url.resolvingSymlinksInPath(), options: .atomic)
+        try written.data.write(to: Self.target(of: url), options: .atomic)
         (table, version) = (written, FileVersion(url))
+    }
+
+    /// Where a link leads, also one to a file that is not there yet.
+    private static func target(of url: URL) -> URL {
+        let target = url.resolvingSymlinksInPath()
+        guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: target.path) else { return target }
+        return URL(fileURLWithPath: next, relativeTo: target.deletingLastPathComponent())
     }
 
     /// What people have written meanwhile is not written over.
@@ -207,7 +231,10 @@ private struct FileVersion: Equatable {
 
     init?(_ url: URL) {
         let path = url.resolvingSymlinksInPath().path
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
+        // The attributes of a link that leads nowhere would be its own.
+        guard FileManager.default.fileExists(atPath: path), let attributes = try? FileManager.default.attributesOfItem(atPath: path) else {
+            return nil
+        }
         (size, modified) = (attributes[.size] as? Int, attributes[.modificationDate] as? Date)
     }
 }

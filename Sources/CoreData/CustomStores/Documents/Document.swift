@@ -104,7 +104,8 @@ enum DocumentValue {
     /// Nil for what is no value of such an attribute.
     static func decoded(_ value: Any, for attribute: NSAttributeDescription) -> SlotValue? {
         switch attribute.attributeType {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: integer(value).map { .integer($0) }
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
+            integer(value).flatMap { SlotValue(given: NSNumber(value: $0), for: attribute) }
         case .booleanAttributeType: (value as? NSNumber).map { .boolean($0.boolValue) }
         case .floatAttributeType: (value as? String).flatMap(Float.init).map { .float($0) }
         case .doubleAttributeType: (value as? String).flatMap(Double.init).map { .double($0) }
@@ -130,6 +131,6 @@ enum DocumentValue {
     }
 
     private static func text(_ value: Any) -> String? {
-        value as? String ?? (value as? Data).map { String(decoding: $0, as: UTF8.self) }
+        value as? String ?? (value as? Data).flatMap { String(validating: $0, as: UTF8.self) }
     }
 }

@@ -72,10 +72,13 @@ struct DocumentReading {
             }
             let root = destination.rootEntity.name ?? ""
             let ends = try numbers.map { number in
-                guard let end = nodes[Key(root: root, number: number.int64Value)] else {
+                guard let end = DocumentValue.integer(number).flatMap({ nodes[Key(root: root, number: $0)] }) else {
                     throw corrupt("leads from \(entity.name ?? "?").\(name) to object \(number), which it has not")
                 }
                 return end
+            }
+            guard relationship.isToMany || ends.count <= 1 else {
+                throw corrupt("leads from \(entity.name ?? "?").\(name) to \(ends.count) objects, which can be one only")
             }
             let value: Any? = !relationship.isToMany ? ends.first : relationship.isOrdered ? NSOrderedSet(array: ends) : NSSet(array: ends)
             node.setValue(value, forKey: name)

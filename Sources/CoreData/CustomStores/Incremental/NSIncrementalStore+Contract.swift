@@ -32,12 +32,16 @@ extension NSIncrementalStore: RowStore, ClassStore {
     }
 
     package func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? {
-        let reading = try reading()
-        for reference in try reading.references(query) { if let run = try reading.run(of: reference) { try body(run) } }
-        return nil
+        let (reading, ordersObjects) = (try reading(), query.ordersObjects)
+        for reference in try reading.references(ordersObjects ? query.whole : query) {
+            if let run = try reading.run(of: reference) { try body(run) }
+        }
+        return ordersObjects ? FetchResidue(sorts: true, windows: true) : nil
     }
 
-    package func references(_ query: FetchQuery) throws -> [RowReference]? { try reading().references(query) }
+    package func references(_ query: FetchQuery) throws -> [RowReference]? {
+        query.ordersObjects ? nil : try reading().references(query)
+    }
     package func count(_ query: FetchQuery) throws -> Int? { try reading().count(query) }
     package func values(_ query: DictionaryQuery) throws -> [[Any?]] { try reading().values(query) }
     package func cachedRow(root: Int, key: Int64) -> Row? { rowsAtHand.withLock { $0 }?.row(root: root, key: key) }
@@ -72,6 +76,7 @@ extension NSIncrementalStore: RowStore, ClassStore {
     ///   them, whose key comes back then.
     func permanentKeys(for objects: [NSManagedObject], instead deleted: [Int: Set<Int64>] = [:]) throws -> [Int64] {
         guard !objects.isEmpty else { return [] }
+        let former = references?.lastKeys ?? [:]
         let ids = try obtainPermanentIDs(for: objects)
         let method = "obtainPermanentIDs(for:)"
         guard ids.count == objects.count else {
@@ -82,10 +87,18 @@ extension NSIncrementalStore: RowStore, ClassStore {
         }
         guard Set(ids).count == ids.count else { throw broken(method, "has returned the same ID for two objects", .persistentStoreSave) }
         func isFreed(_ id: NSManagedObjectID) -> Bool { deleted[id.entity.rootEntity.index]?.contains(id.identity.key) == true }
-        if let id = ids.first(where: { !isFreed($0) && cachedRow(root: $0.entity.rootEntity.index, key: $0.identity.key) != nil }) {
+        if let id = try ids.first(where: { try !isFreed($0) && isTaken($0, former) }) {
             throw broken(method, "has returned \(id) for a new object, which is the ID of another one", .persistentStoreSave)
         }
         return ids.map(\.identity.key)
+    }
+
+    /// Whether an ID is of an object that there is. One that nobody has met before is taken for new; the class is asked about others.
+    private func isTaken(_ id: NSManagedObjectID, _ former: [String: Int64]) throws -> Bool {
+        let (root, key) = (id.entity.rootEntity, id.identity.key)
+        if cachedRow(root: root.index, key: key) != nil { return true }
+        guard key <= former[root.name ?? ""] ?? 0 else { return false }
+        return try reading().row(for: RowReference(key: key, entity: Int32(id.entity.index), store: number)) != nil
     }
 
     /// Whether an ID is of an object of this store.

@@ -15,7 +15,15 @@ extension NodeReading {
             throw broken("execute(_:with:)", "has returned \(results.count) objects for a fetch that is limited to \(request.fetchLimit)")
         }
         let references = try results.map { try reference(of: $0, query) }
+        try requireDistinct(references)
         return excluded.isEmpty ? references : window(references.filter { !excluded.contains($0.key) }, query)
+    }
+
+    private func requireDistinct(_ references: [RowReference]) throws {
+        var known = Set<Int64>(minimumCapacity: references.count)
+        if let twice = references.first(where: { !known.insert($0.key).inserted }) {
+            throw broken("execute(_:with:)", "has returned \(id(twice)) twice for one fetch")
+        }
     }
 
     private func request(_ query: FetchQuery, _ excluded: Int) -> NSFetchRequest<any NSFetchRequestResult> {
@@ -24,11 +32,13 @@ extension NodeReading {
         request.predicate = query.predicate?.predicate
         request.sortDescriptors = query.sortDescriptors.isEmpty ? nil : query.sortDescriptors
         request.includesSubentities = query.includesSubentities
-        request.affectedStores = [store]
+        // What a class sends on to a stack of its own names no store of this one, unless it has to be named.
+        if coordinator.persistentStores.count > 1 { request.affectedStores = [store] }
         (request.fetchLimit, request.fetchOffset) = (query.limit, query.offset)
         if excluded > 0 {
             // What does not count is only known afterwards.
-            (request.fetchLimit, request.fetchOffset) = (query.limit == 0 ? 0 : query.rowsUpToLimit + excluded, 0)
+            let (sum, isOverflown) = query.rowsUpToLimit.addingReportingOverflow(excluded)
+            (request.fetchLimit, request.fetchOffset) = (query.rowsUpToLimit == 0 || isOverflown ? 0 : sum, 0)
         }
         return request
     }
@@ -58,6 +68,7 @@ extension NodeReading {
     }
 
     func count(_ query: FetchQuery) throws -> Int {
+        let query = query.ordersObjects ? query.unordered : query
         guard query.excludedKeys(in: store.number).isEmpty else { return try references(query).count }
         let request = request(query, 0)
         request.resultType = .countResultType
@@ -69,6 +80,25 @@ extension NodeReading {
             throw broken("execute(_:with:)", "has returned \(count) for a count that is limited to \(query.limit)")
         }
         return Int(count)
+    }
+}
+
+extension FetchQuery {
+    /// Whether a descriptor without a key compares the objects themselves, which a store's class does not have.
+    var ordersObjects: Bool { sortDescriptors.contains { $0.key == nil } }
+
+    /// The query without its order.
+    fileprivate var unordered: FetchQuery {
+        var query = self
+        query.sortDescriptors = []
+        return query
+    }
+
+    /// All rows, of which order, limit and offset make what is asked for.
+    var whole: FetchQuery {
+        var query = unordered
+        (query.limit, query.offset) = (0, 0)
+        return query
     }
 }
 

@@ -16,8 +16,17 @@ struct NodeReading {
 
     func broken(_ method: String, _ what: String) -> CocoaError { store.broken(method, what) }
 
+    /// The row that is at hand. One of another entity is let go of: an ID had named the object as one of that, and the class had an answer.
+    private func rowAtHand(_ reference: RowReference) -> Row? {
+        let entity = entity(reference)
+        guard let row = cache.row(root: entity.rootEntity.index, key: reference.key) else { return nil }
+        if row.layout === entity.shape.layout { return row }
+        cache.forget(root: entity.rootEntity.index, key: reference.key)
+        return nil
+    }
+
     func row(for reference: RowReference) throws -> Row? {
-        if let row = cache.row(root: entity(reference).rootEntity.index, key: reference.key) { return row }
+        if let row = rowAtHand(reference) { return row }
         return try run(of: reference).map { $0.known.first.flatMap { $0 } ?? Row($0.batch, 0) }
     }
 
@@ -25,7 +34,7 @@ struct NodeReading {
     func run(of reference: RowReference) throws -> RowRun? {
         let (entity, moment) = (entity(reference), cache.nextMoment())
         let batch = RowBatch(layout: entity.shape.layout, capacity: 1)
-        if let row = cache.row(root: entity.rootEntity.index, key: reference.key) {
+        if let row = rowAtHand(reference) {
             batch.append(key: reference.key, version: row.version, values: entity.shape.layout.slots.map { _ in .null })
             return RowRun(batch: batch, range: 0..<1, entity: entity, store: store.number, known: [row])
         }
@@ -33,8 +42,8 @@ struct NodeReading {
         guard let node = try node(reference, context) else { return nil }
         let values = try values(of: node, entity, context)
         batch.append(key: reference.key, version: Self.version(node.version), values: values)
+        // NB: kept by who uses it alone: what nobody has any more is asked for anew, since the class may know better by then.
         let known = cache.publish(batch, root: entity.rootEntity.index, readAt: moment)
-        cache.keep(batch)
         return RowRun(batch: batch, range: 0..<1, entity: entity, store: store.number, known: known)
     }
 
@@ -140,7 +149,7 @@ struct NodeReading {
             let reference = try end(id, relationship, method)
             return RelatedRow(
                 owner: owner.key,
-                row: cache.row(root: entity(reference).rootEntity.index, key: reference.key),
+                row: rowAtHand(reference),
                 reference: reference,
                 position: relationship.isOrdered ? Int64(index) : nil
             )

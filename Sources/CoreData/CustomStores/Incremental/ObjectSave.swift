@@ -26,6 +26,7 @@ final class ObjectSave {
     /// - Throws: `SaveConflicts` where the row cache knows newer rows; an error of the class.
     func prepare() throws {
         try requireNewest()
+        try OwnEnds(store).require(changes)
         _ = try context.receiveSilently(staged)
         try propagateDeletes()
         inserted = changes.groups.map { _, group in group.inserts.compactMap { object($0.key, group) } }
@@ -166,8 +167,7 @@ final class ObjectSave {
 
     /// The row that is at hand, which is what was saved last. Where nobody holds that any more, the class is asked.
     private func newest(_ key: Int64, _ group: ChangeSet.Group) throws -> Row? {
-        if let row = cache.row(root: group.entity.rootEntity.index, key: key) { return row }
-        return try NodeReading(store, coordinator, cache).row(for: group.reference(key))
+        try NodeReading(store, coordinator, cache).row(for: group.reference(key))
     }
 
     /// The class has written: rows get their references and versions, and are what is at hand from now on.

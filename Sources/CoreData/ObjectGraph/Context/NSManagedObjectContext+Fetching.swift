@@ -179,7 +179,7 @@ extension NSManagedObjectContext {
             isPartial: query.properties != nil
         )
         let residue = try parentSource.fetch(overlay?.storeQuery ?? query) { collector.collect($0) }
-        if let residue, residue.predicate != nil || residue.sorts, !isFresh, mustBeSeenAfresh(query) { return nil }
+        if let residue, residue.readsObjects, !isFresh, mustBeSeenAfresh(query, withUnsaved: request.includesPendingChanges) { return nil }
         let objects = try residue?.applied(to: collector.objects, query, windows: overlay == nil) ?? collector.objects
         return try prefetched(paths, overlay?.merged(into: objects) ?? objects)
     }
@@ -222,6 +222,9 @@ extension NSFetchRequest {
 }
 
 extension FetchResidue {
+    /// Whether values that objects show decide.
+    fileprivate var readsObjects: Bool { predicate != nil || sorts || merges }
+
     /// Does in memory what the stores left to be done.
     func applied(to objects: [NSManagedObject], _ query: FetchQuery, windows mayWindow: Bool) throws -> [NSManagedObject] {
         var objects = objects

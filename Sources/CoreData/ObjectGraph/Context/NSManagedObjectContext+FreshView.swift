@@ -16,11 +16,11 @@ extension NSManagedObjectContext {
         seen.state.contains(.rowless) ? object(for: seen.rowReference) : object(for: seen.rowReference, row: seen.currentRow)
     }
 
-    /// Whether objects show values by which a fetch must not be decided.
+    /// Whether objects show values by which a fetch must not be decided: old ones, or unsaved ones where these do not count.
     ///
     /// - Complexity: O(n) in the number of registered objects.
-    func mustBeSeenAfresh(_ query: FetchQuery) -> Bool {
-        identityMap.objects.contains(where: \.mayShowOldValues)
+    func mustBeSeenAfresh(_ query: FetchQuery, withUnsaved: Bool = true) -> Bool {
+        identityMap.objects.contains { $0.mayShowOldValues || !withUnsaved && !$0.state.isDisjoint(with: .pending) }
             && ReadPaths(query.predicate, query.sortDescriptors).areStored(of: query.entity)
     }
 }

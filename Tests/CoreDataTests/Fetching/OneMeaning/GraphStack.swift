@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Contexts in three layers on a store in memory, with the objects of a graph.
+/// Contexts in three layers on a store, with the objects of a graph.
 final class GraphStack {
     let coordinator: NSPersistentStoreCoordinator
     /// The root, the middle one, the leaf.
@@ -9,10 +9,11 @@ final class GraphStack {
     private(set) var ids: [Int: NSManagedObjectID] = [:]
     private let shape: PlainShape
 
-    init(_ shape: PlainShape, _ model: NSManagedObjectModel) throws {
+    /// - Parameter place: of the store; nil for one in memory.
+    init(_ shape: PlainShape, _ model: NSManagedObjectModel, ofType type: String = NSInMemoryStoreType, at place: URL? = nil) throws {
         self.shape = shape
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+        try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: place, options: nil)
         let root = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         root.persistentStoreCoordinator = coordinator
         var layers = [root]
@@ -42,6 +43,18 @@ final class GraphStack {
     func forgetObjects() {
         for number in ids.keys { ids[number] = layers[0].performAndWait { object(number, layers[0]).objectID } }
         for context in layers { context.performAndWait { context.reset() } }
+    }
+
+    /// As somebody else finds it who opens the store.
+    ///
+    /// - Precondition: everything is saved, and the store is not in memory.
+    func reopen() throws {
+        forgetObjects()
+        for store in coordinator.persistentStores {
+            let (type, place) = (store.type, store.url)
+            try coordinator.remove(store)
+            try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: place, options: nil)
+        }
     }
 
     private func object(_ number: Int, _ context: NSManagedObjectContext) -> NSManagedObject {

@@ -63,6 +63,31 @@ struct OneMeaning {
         self.dice = dice
     }
 
+    /// The same data in stores of several kinds: saved, seen through layers, and with unsaved changes above.
+    init(seed: UInt64, kinds: [String: Int], stores: [(type: String, place: () -> URL?)]) throws {
+        (self.seed, self.kinds) = (seed, kinds)
+        var dice = Dice(seed: seed)
+        let shape = PlainShape(using: &dice)
+        graph = PlainGraph(shape: shape)
+        let base = Self.changes(of: &graph, inserts: 12, links: 15, others: 0, &dice)
+        let later = Self.changes(of: &graph, inserts: 1, links: 2, others: 8, &dice)
+        for store in stores {
+            let stacks = try (0..<2).map { _ in try GraphStack(shape, shape.model, ofType: store.type, at: store.place()) }
+            for stack in stacks {
+                stack.apply(base, in: 0)
+                try stack.save(0)
+                if dice.chance(2) { stack.forgetObjects() }
+                stack.apply(later, in: 0)
+            }
+            try stacks[0].save(0)
+            if store.type != NSInMemoryStoreType, dice.chance(2) { try stacks[0].reopen() }
+            places.append(Place(name: "saved in \(store.type)", stack: stacks[0], layer: 0, changed: 0, saves: true))
+            places.append(Place(name: "saved in \(store.type), seen through layers", stack: stacks[0], layer: 2))
+            places.append(Place(name: "changed above \(store.type)", stack: stacks[1], layer: 0, changed: 0))
+        }
+        self.dice = dice
+    }
+
     private static func changes(
         of graph: inout PlainGraph,
         inserts: Int,

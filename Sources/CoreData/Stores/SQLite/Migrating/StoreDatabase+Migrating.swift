@@ -32,7 +32,7 @@ extension StoreDatabase {
                     .run(metadata, configuration: configuration, progress: progress)
             }
             if let folder = place.supportFolder { ExternalFiles(folder).remove(files) }
-            Logger(label: "CoreData").notice("The store at \(place.url.path) was migrated.")
+            if case .file = place { Logger(label: "CoreData").notice("The store at \(place.url.path) was migrated.") }
         } catch let error as SQLiteError where error.code == SQLITE_BUSY {
             throw error
         } catch let wanted as MappingModelWanted {

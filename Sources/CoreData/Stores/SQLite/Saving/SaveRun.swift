@@ -99,10 +99,7 @@ final class SaveRun {
     private func resolve(_ reference: RowReference) throws -> RowReference {
         if reference.key < 0, let permanent = keys.forwarding[reference.key] { return permanent }
         if reference.key > 0, reference.store == store.number || reference.store == 0 { return reference }
-        throw CocoaError.coreData(
-            .managedObjectExternalRelationship,
-            "A relationship leads from store \(store.url?.lastPathComponent ?? "?") to an object of another store, or of none."
-        )
+        throw CocoaError.externalRelationship(from: store)
     }
 
     func noteCommit() { number = store.publicationOrder.next() }
