@@ -27,6 +27,8 @@ import Foundation
     nonisolated(unsafe) let managedSlots: UnsafeBufferPointer<Int>
     nonisolated(unsafe) let referenceSlots: UnsafeBufferPointer<Int>
     nonisolated(unsafe) let floatingSlots: UnsafeBufferPointer<Int>
+    /// The slots of positions in ordered relationships.
+    nonisolated(unsafe) let positionSlots: UnsafeBufferPointer<Int>
     /// The slots of integers that are narrower than their place in an own row.
     nonisolated(unsafe) let narrowSlots: UnsafeBufferPointer<Int>
     let nullWordCount: Int
@@ -47,6 +49,7 @@ import Foundation
         kinds = Self.table(slots.map(\.kind))
         managedSlots = Self.list(slots.indices.filter { slots[$0].kind.isManaged })
         referenceSlots = Self.list(slots.indices.filter { slots[$0].kind == .reference })
+        positionSlots = Self.list(slots.indices.filter { slots[$0].kind == .position })
         narrowSlots = Self.list(slots.indices.filter { slots[$0].kind == .int16 || slots[$0].kind == .int32 })
         floatingSlots = Self.list(slots.indices.filter { [.double, .float, .decimal, .date].contains(slots[$0].kind) })
     }

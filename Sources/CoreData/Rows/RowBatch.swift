@@ -72,7 +72,8 @@ package final class RowBatch: @unchecked Sendable {
 
     @inline(__always) func row(_ index: Int) -> UnsafeMutableRawPointer { base + index * layout.batchStride }
 
-    /// The next row, without values but for its key and version; its null bits are clear.
+    /// The next row, without values but for its key and version; its null bits are clear. Positions in ordered relationships are 0: there is one,
+    /// which the owner reads, and the row does not know.
     @inline(__always) func append(key: Int64, version: Int32) -> UnsafeMutableRawPointer {
         let row = base + count * layout.batchStride
         row.storeBytes(of: key, as: Int64.self)
@@ -80,6 +81,7 @@ package final class RowBatch: @unchecked Sendable {
         for word in 0..<layout.nullWordCount {
             row.storeBytes(of: 0, toByteOffset: EntityLayout.nullsOffset + 4 * word, as: UInt32.self)
         }
+        for slot in layout.positionSlots { row.storeBytes(of: 0, toByteOffset: Int(layout.batchOffsets[slot]), as: Int64.self) }
         count += 1
         return row
     }
