@@ -99,6 +99,31 @@ struct BatchContextTests {
         expectError(.managedObjectExternalRelationship, "Chapter.book") { try context.execute(chapter) }
     }
 
+    // * Of two stores one has an author; books of that one are given him by an update that names no store.
+    // => The other store, where no book is meant, is no obstacle; where one is, nothing is written in either.
+    @Test("leads the rows that it means to an object of their store, whatever other stores there are", arguments: StoreKind.allCases)
+    func targetOfOneStore(_ kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+        let stores = try ["1.sqlite", "2.sqlite"].map {
+            try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: home.url($0), options: nil)
+        }
+        let context = Library.context(on: coordinator)
+        let author = Author(context: context)
+        context.assign(author, to: stores[0])
+        for (store, title) in zip(stores, ["A", "B"]) {
+            let book = Book(context: context)
+            book.title = title
+            context.assign(book, to: store)
+        }
+        try context.save()
+        let authors = { try stores.indices.map { try home.sql("SELECT ZTITLE, ZAUTHOR FROM ZBOOK", in: "\($0 + 1).sqlite") } }
+        expectError(.managedObjectExternalRelationship, "Book.author") { try context.batchUpdate("Book", ["author": author.objectID]) }
+        #expect(try authors() == ["A|", "B|"])
+        #expect(try context.batchUpdate("Book", ["author": author.objectID], where: "title == 'A'").count == 1)
+        #expect(try authors() == ["A|1", "B|"])
+    }
+
     // * Two coordinators have a store each, with the same number there.
     // => Who names the other's store gets an error, and nothing is read or changed here.
     @Test("does nothing where a store is named that is another coordinator's", arguments: StoreKind.allCases)

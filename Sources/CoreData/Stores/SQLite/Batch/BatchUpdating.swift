@@ -29,6 +29,7 @@ struct BatchUpdating {
 
     mutating func run() throws -> BatchChanges {
         let selection = try RowSelection(query, store, connection, decision)
+        if leadsElsewhere, try selection.rows(KeyReader(store: store, connection: connection)).isEmpty { return BatchChanges() }
         var values = ExpressionSQL(entity, store)
         var terms: [SQLText] = []
         for assignment in assignments { terms += try self.terms(assignment, &values) }
@@ -50,6 +51,14 @@ struct BatchUpdating {
         touched.exclude(rows.lazy.map(\.key), root: query.entity.rootEntity.index)
         try touched.advance(store, connection)
         return changes(rows)
+    }
+
+    /// Whether a relationship gets an object of another store, which no row of this one can have.
+    private var leadsElsewhere: Bool {
+        assignments.contains { assignment in
+            guard case .constant(let value) = assignment.value, let target = value.target else { return false }
+            return target.store != store.number
+        }
     }
 
     /// What becomes of the other ends of one-to-one relationships.
