@@ -118,6 +118,8 @@ struct BatchUpdateTests {
         expectError(.coreData, "Book.nothing") { try context.batchUpdate("Book", ["pages": 5, "nothing": 1]) }
         expectError(.managedObjectValidation, "Book.pages") { try context.batchUpdate("Book", ["pages": "five"]) }
         expectError(.validationNumberTooLarge, "Book.pages") { try context.batchUpdate("Book", ["pages": Int64(1) << 40]) }
+        expectError(.validationNumberTooLarge, "Book.weight", "no room") { try context.batchUpdate("Book", ["weight": 1e300]) }
+        expectError(.validationNumberTooSmall, "Book.weight", "no room") { try context.batchUpdate("Book", ["weight": -1e300]) }
         expectError(.validationMissingMandatoryProperty, "Book.title") { try context.batchUpdate("Book", ["title": NSNull(), "pages": 5]) }
         expectError(.validationMissingMandatoryProperty, "Chapter.book") { try context.batchUpdate("Chapter", ["book": NSNull()]) }
         expectError(.coreData, "Book.tags", "to-many") { try context.batchUpdate("Book", ["tags": NSNull()]) }

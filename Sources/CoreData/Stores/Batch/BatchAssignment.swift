@@ -84,7 +84,10 @@ struct BatchValue {
             }
         }
         guard let stored = SlotValue(given: value, for: attribute) else {
-            if case .integer = SlotValue(value, for: attribute), let number = value as? NSNumber { throw misfit(number) }
+            switch SlotValue(value, for: attribute) {
+            case .integer, .float: if let number = value as? NSNumber { throw misfit(number) }
+            default: break
+            }
             let kind = attribute.attributeValueClassName ?? "another type"
             throw error(.managedObjectValidation, "takes a \(kind), not a \(type(of: value))", value)
         }
@@ -92,7 +95,7 @@ struct BatchValue {
         return stored
     }
 
-    /// Of a number that an integer attribute cannot hold.
+    /// Of a number that an attribute cannot hold.
     func misfit(_ number: NSNumber) -> CocoaError {
         let value = number.doubleValue
         if value.isNaN { return error(.managedObjectValidation, "is not a number") }
