@@ -18,7 +18,7 @@ struct HistoryExecution {
     private var query = HistoryQuery()
 
     /// - Throws: `CocoaError` 134091 where a store that was named has no history, or none has; 134070 for one that is not here, 134060 for a fetch
-    ///   of another entity and for a date that is not a number.
+    ///   of another entity, for one that is to say what is deleted, and for a date that is not a number.
     ///
     /// - Parameter changeLimit: as of `HistoryQuery`.
     init(_ request: NSPersistentHistoryChangeRequest, _ coordinator: NSPersistentStoreCoordinator, changeLimit: Int? = nil) throws {
@@ -31,6 +31,13 @@ struct HistoryExecution {
         stores = try coordinator.storesWithHistory(among: request.affectedStores ?? request.fetchRequest?.affectedStores)
         query.wantsChanges = ![.transactionsOnly, .count, .statusOnly].contains(request.resultType)
         guard let fetch = request.fetchRequest else { return }
+        // Without what it says, more would go than was meant.
+        guard request.operation == .fetch else {
+            throw CocoaError.coreData(
+                .coreData,
+                "A history request that deletes takes no fetchRequest, but what came before a date, a token or a transaction: nothing was deleted."
+            )
+        }
         query.predicate = fetch.predicate?.tree
         switch fetch.entity {
         case HistoryEntities.transaction?: query.subject = .transactions

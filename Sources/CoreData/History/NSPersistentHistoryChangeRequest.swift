@@ -77,7 +77,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     open var resultType = NSPersistentHistoryResultType.transactionsAndChanges
     /// The token that was given.
     open var token: NSPersistentHistoryToken? { if case .token(let token) = place { token } else { nil } }
-    /// What further says what is read: see `fetchHistory(withFetch:)`.
+    /// What further says what is read: see `fetchHistory(withFetch:)`. A request that deletes takes none, and throws 134060.
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>?
 
     open override func copy(with zone: NSZone? = nil) -> Any {

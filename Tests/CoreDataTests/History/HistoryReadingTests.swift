@@ -212,6 +212,19 @@ struct HistoryReadingTests {
         #expect(try context.history().first?.changes?.map(\.changeID) == [6])
     }
 
+    // * A program wants to delete what one author has done, before a date.
+    // => It is told that it cannot, and nothing is gone.
+    @Test("is not deleted by more than a place: a fetch that is to say what goes is refused", arguments: StoreKind.allCases)
+    func deletingByFetch(kind: StoreKind) throws {
+        let library = try filled(kind)
+        let context = library.context
+        let request = NSPersistentHistoryChangeRequest.deleteHistory(before: .distantFuture)
+        request.fetchRequest = NSPersistentHistoryTransaction.fetchRequest
+        request.fetchRequest?.predicate = NSPredicate(format: "author == %@", "nobody")
+        expectError(.coreData, "fetchRequest", "nothing was deleted") { _ = try context.run(request, .count) }
+        #expect(try context.history().count == 4)
+    }
+
     @Test("throws 134301 for a token behind which something was deleted, and one of another history", arguments: StoreKind.allCases)
     func expired(kind: StoreKind) throws {
         let library = try filled(kind)
