@@ -123,6 +123,8 @@ enum AtomicFile {
 struct FileStamp: Equatable {
     private let device, inode: UInt64
     private let size, seconds, nanoseconds: Int
+    /// Not a device, a pipe or a folder, which nobody may put a file in the place of.
+    let isRegular: Bool
 
     /// Nil where there is no file.
     init?(_ url: URL) {
@@ -130,8 +132,9 @@ struct FileStamp: Equatable {
         guard stat(url.path, &status) == 0 else { return nil }
         (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
         (size, seconds, nanoseconds) = (Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+        isRegular = status.st_mode & S_IFMT == S_IFREG
     }
 
     /// Whether the file has nothing in it: a place for a new store.
-    var isEmpty: Bool { size == 0 }
+    var isEmpty: Bool { isRegular && size == 0 }
 }

@@ -36,6 +36,14 @@ struct DocumentSavingTests {
         #expect(try open(type).all(Tag.self).map(\.label) == ["t"])
     }
 
+    @Test("is never put in the place of a device or a pipe", arguments: types)
+    func pipe(_ type: String) throws {
+        try #require(mkfifo(url.path, 0o600) == 0)
+        cocoaError(259) { _ = try open(type) }
+        var status = stat()
+        #expect(stat(url.path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+    }
+
     @Test("names the file that cannot be written, not one beside it", arguments: types)
     func noFolder(_ type: String) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())

@@ -9,12 +9,15 @@ private final class ServiceStore: NSIncrementalStore {
     override var type: String { Self.storeType }
 
     var books: [String: [String: Any]] = [:]
+    /// Versions are of a sequence of the service's.
+    private var sequence: UInt64 = 1000
     private(set) var askedFor: [String] = []
     private(set) var requests: [NSFetchRequest<any NSFetchRequestResult>] = []
 
     override func loadMetadata() throws { metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: UUID().uuidString] }
 
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+        if let request = request as? NSSaveChangesRequest { return save(request.updatedObjects ?? []) }
         guard let request = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = request.entity else {
             return try super.execute(request, with: context)
         }
@@ -35,7 +38,18 @@ private final class ServiceStore: NSIncrementalStore {
         let name = "\(referenceObject(for: objectID))"
         askedFor.append(name)
         guard let values = books[name] else { throw CocoaError(.managedObjectReferentialIntegrity) }
-        return NSIncrementalStoreNode(objectID: objectID, withValues: values, version: 1)
+        return NSIncrementalStoreNode(objectID: objectID, withValues: values, version: sequence)
+    }
+
+    private func save(_ objects: Set<NSManagedObject>) -> [Any] {
+        for object in objects {
+            sequence += 7
+            books["\(referenceObject(for: object.objectID))"] = object.committedValues(forKeys: nil).filter {
+                ["title", "pages"].contains($0.key)
+            }
+            .merging(object.changedValues()) { $1 }
+        }
+        return []
     }
 
     /// Its books have no ends.
@@ -96,6 +110,20 @@ struct ServiceStoreTests {
         #expect(book.title == "A")
         #expect(try (other.existingObject(with: book.objectID) as? Book)?.title == "A")
         #expect(store.askedFor.count == count)
+    }
+
+    @Test("is saved by whoever has seen the values that are there, whatever the versions are")
+    func versions() throws {
+        let (context, other) = (context(), context())
+        let book = try #require(try context.fetch(request()).first)
+        for title in ["X", "Y"] {
+            book.title = title
+            try context.save()
+            let read = try #require(try other.existingObject(with: book.objectID) as? Book)
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectIDsKey: [book.objectID]], into: [other])
+            #expect(read.title == title)
+        }
+        #expect(store.books["a"]?["title"] as? String == "Y")
     }
 
     @Test("can send a copy of its request on to a stack of its own, and is named where there are several")

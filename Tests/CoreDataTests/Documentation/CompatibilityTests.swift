@@ -49,7 +49,7 @@ struct CompatibilityTests {
             }
         )
         #expect(said.subtracting(found) == [], "said to be absent, and not declared as unavailable")
-        #expect(found.subtracting(said) == Self.kind, "declared as unavailable, and not said to be absent")
+        #expect(found.subtracting(said) == Self.kind.union([Self.undoManager]), "declared as unavailable, and not said to be absent")
         #expect(list.absentTypes.filter { declared.membersByType[$0] == nil } == [])
     }
 
@@ -57,6 +57,9 @@ struct CompatibilityTests {
     private static let kind = Set(
         ["NSKeyValueSetMutationKind", "union", "minus", "intersect", "set"].map { ["NSKeyValueSetMutationKind", $0] }
     )
+
+    // Declared beside its type, and there: it can be nil.
+    private static let undoManager = ["NSManagedObjectContext", "undoManager"]
 
     private static func section(_ type: String, _ name: String) -> String {
         type == name && type.hasSuffix("Block") ? "Constants and functions" : type
@@ -91,7 +94,8 @@ struct CompatibilityTests {
         // NB: a class that is absent as a whole has all of its members there, or they would not be errors of their own.
         for type in list.absentTypes {
             let members = wanted.filter { $0.type == type }.map { Self.member($0.symbol, of: type) }.sorted()
-            #expect(declared.membersByType[type]?.sorted() == members, "\(type)")
+            // Apple's list has no initialisers without parameters.
+            #expect(declared.membersByType[type]?.sorted().filter { $0 != "init()" } == members, "\(type)")
         }
     }
 

@@ -12,7 +12,7 @@ struct DocumentMigration {
     func runIfAsked() throws {
         guard FileManager.default.fileExists(atPath: url.path), isAskedFor else { return }
         let stamp = FileStamp(url)
-        if stamp?.isEmpty == true { return }
+        guard let stamp, stamp.isRegular, !stamp.isEmpty else { return }
         let document = try Document(contentsOf: url)
         guard document.metadata[NSStoreModelVersionHashesKey] != nil,
             !opening.model.isConfiguration(withName: opening.configurationName, compatibleWithStoreMetadata: document.metadata)

@@ -141,10 +141,8 @@ final class ObjectSave {
     private func conflict(_ change: some MeasuredChange, _ group: ChangeSet.Group) throws -> RowConflict? {
         guard let newest = try newest(change.key, group) else { return missing(change, group) }
         // A row that has left the context says no version: a context below has saved it, and there is nothing to measure the change against.
-        guard let base = change.base, base.version != 0, newest !== base,
-            // A class's versions need not grow, nor fit in ours.
-            newest.version != base.version || !newest.agrees(with: base)
-        else { return nil }
+        // NB: a class's versions need not grow, nor fit in ours, and what it gives to what it has saved is known with the next reading only.
+        guard let base = change.base, base.version != 0, newest !== base, !newest.agrees(with: base) else { return nil }
         return RowConflict(
             reference: group.reference(change.key),
             current: newest,
