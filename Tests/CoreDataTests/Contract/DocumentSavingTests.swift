@@ -40,6 +40,10 @@ struct DocumentSavingTests {
     func pipe(_ type: String) throws {
         try #require(mkfifo(url.path, 0o600) == 0)
         cocoaError(259) { _ = try open(type) }
+        cocoaError(259) { _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url) }
+        cocoaError(259) {
+            try NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make()).destroyPersistentStore(at: url, ofType: type)
+        }
         var status = stat()
         #expect(stat(url.path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
     }

@@ -17,6 +17,8 @@ struct Document {
 
     /// - Throws: `CocoaError` 259 for a file of something else, or of a later version; an error of reading it.
     init(contentsOf url: URL) throws {
+        // Reading a pipe would wait for somebody to write.
+        if FileStamp(url)?.isRegular == false { throw Self.corrupt(url, "is a directory, a device or a pipe, not a document") }
         let data = try Data(contentsOf: url)
         guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
             let version = list[Self.versionKey] as? Int, let metadata = list["metadata"] as? [String: Any],

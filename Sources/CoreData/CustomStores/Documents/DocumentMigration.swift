@@ -10,9 +10,7 @@ struct DocumentMigration {
 
     /// - Throws: `CocoaError` 134130, 134140 or 134110, as for a database; the file is what it was. `MappingModelWanted` where there is a mapping model.
     func runIfAsked() throws {
-        guard FileManager.default.fileExists(atPath: url.path), isAskedFor else { return }
-        let stamp = FileStamp(url)
-        guard let stamp, stamp.isRegular, !stamp.isEmpty else { return }
+        guard isAskedFor, let stamp = FileStamp(url), !stamp.isEmpty else { return }
         let document = try Document(contentsOf: url)
         guard document.metadata[NSStoreModelVersionHashesKey] != nil,
             !opening.model.isConfiguration(withName: opening.configurationName, compatibleWithStoreMetadata: document.metadata)

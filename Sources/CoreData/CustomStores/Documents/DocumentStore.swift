@@ -22,7 +22,6 @@ class DocumentStore: NSAtomicStore {
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else { return try makeMetadata(url) }
         if isDirectory.boolValue { throw Document.corrupt(url, "is a directory, not a document") }
         stamp = FileStamp(url)
-        if stamp?.isRegular == false { throw Document.corrupt(url, "is a device or a pipe, not a document") }
         if stamp?.isEmpty == true { return try makeMetadata(url) }
         let document = try Document(contentsOf: url)
         self.document = document

@@ -3,7 +3,7 @@ import Foundation
 /// The values of one object as an incremental store has them, with their version.
 open class NSIncrementalStoreNode: NSObject {
     public let objectID: NSManagedObjectID
-    /// Which version of the object the values are. It must grow with each change that the framework is to notice.
+    /// Which version of the object the values are. The class may use it as it likes: whether others have changed an object is told by the values.
     public private(set) var version: UInt64
     private(set) final var values: [String: Any]
 
@@ -11,7 +11,7 @@ open class NSIncrementalStoreNode: NSObject {
     ///   - objectID: whose values they are.
     ///   - values: by name: those of attributes as objects have them; of to-one relationships the ID, or `NSNull` where there is none. A
     ///     to-one that is missing is asked for with `newValue(forRelationship:forObjectWith:with:)`; an attribute that is missing is nil.
-    ///   - version: grows with each change of the object that the framework is to notice.
+    ///   - version: which version of the object the values are.
     public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
         (self.objectID, self.values, self.version) = (objectID, values, version)
         super.init()

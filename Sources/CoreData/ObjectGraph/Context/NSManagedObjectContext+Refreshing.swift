@@ -114,11 +114,16 @@ extension NSManagedObjectContext {
             if let index = inverse.toManyIndex {
                 target.existingContents(index)?.forgetStored()
             } else if !target.isLinked(to: object, along: inverse) {
-                parentSource.forgetRows([reference])
-                refresh(target, mergeChanges: true)
+                readAnew(target)
             }
             target.unlink(object, along: inverse)
         }
+    }
+
+    /// Brings an object up to date with its row, whatever the row cache knows; what is unsaved stays.
+    func readAnew(_ object: NSManagedObject) {
+        parentSource.forgetRows([object.rowReference])
+        refresh(object, mergeChanges: true)
     }
 
     private func rebase(_ object: NSManagedObject, onto base: Row, keeping slots: SlotMask) {

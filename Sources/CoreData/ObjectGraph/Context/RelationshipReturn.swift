@@ -113,16 +113,12 @@ struct RelationshipReturn {
             return true
         }
         guard case .toOne(let slot, _)? = other.scope.shape.properties[inverse.name] else { return false }
-        if let partner = other.target(slot), partner !== object, !other.isChanged(slot) { readAnew(other) }
+        if let partner = other.target(slot), partner !== object, !other.isChanged(slot) {
+            // What has been read of it is older than what others say of it.
+            other.registeredContext?.readAnew(other)
+        }
         if let partner = other.target(slot) { return partner === object }
         other.writeTarget(object, slot)
         return true
-    }
-
-    /// What has been read of an end is older than what others say of it.
-    private func readAnew(_ other: NSManagedObject) {
-        guard let context = other.registeredContext else { return }
-        context.parentSource.forgetRows([other.rowReference])
-        context.refresh(other, mergeChanges: true)
     }
 }
