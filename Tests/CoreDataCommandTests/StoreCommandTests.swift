@@ -111,6 +111,18 @@ struct StoreCommandTests {
         #expect(try folder.contents() == ["Library.xcdatamodeld", "library.sqlite", "none.sqlite"])
     }
 
+    @Test("says of a document what it is, and how it becomes one that the command reads", arguments: [NSXMLStoreType, NSBinaryStoreType])
+    func document(type: String) async throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+        try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: folder.file("Document"))
+        let file = folder.path("Document")
+        for arguments in [["info", file], ["verify", file], ["migrate", file, "--to", model]] {
+            let run = try await Run(["store"] + arguments)
+            #expect(run.status == 2 && run.errors.hasPrefix("Error: \(file) is a store of type \(type)"), "\(run.errors)")
+            #expect(run.errors.split(separator: "\n").count == 1 && run.errors.contains("migratePersistentStore"), "\(run.errors)")
+        }
+    }
+
     // Bytes of the store are others, all over the file; each subcommand says what it can.
     @Test("ends with an answer or a sentence whatever is in the file", arguments: ["info", "verify", "dump", "schema"])
     func hostile(subcommand: String) async throws {

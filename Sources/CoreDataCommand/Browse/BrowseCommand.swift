@@ -32,7 +32,7 @@ struct BrowseCommand: AsyncParsableCommand {
     }
 
     private func browser() throws -> StoreBrowser {
-        let inspector = try StoreInspector(url: URL(fileURLWithPath: source.store), isAlone: false)
+        let inspector = try self.source.inspector(isAlone: false)
         let (model, source) = (try wanted.model(of: inspector), try wanted.source(of: inspector))
         return try StoreBrowser(inspector, model: model, source: source)
     }

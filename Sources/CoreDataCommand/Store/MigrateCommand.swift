@@ -22,7 +22,7 @@ struct MigrateCommand: ParsableCommand {
     @Flag(help: "Print what would be done, and do nothing.") var dryRun = false
     @Flag(help: "Copy the store to STORE.backup first, with what it has in files of their own.") var backup = false
 
-    private var url: URL { URL(fileURLWithPath: source.store) }
+    private var url: URL { source.url }
 
     func run() throws {
         guard let migration = try prepared() else { return print("The store opens as it is: the version hashes are the same.") }
@@ -37,8 +37,10 @@ struct MigrateCommand: ParsableCommand {
     private func prepared() throws -> (any FileMigration)? {
         do {
             let (newer, older) = (try managedModel(modelFile(to)), try from.map { try managedModel(modelFile($0)) })
-            if let mapping { return try MappedFileMigration(of: url, to: newer, from: older, by: mappingModel(mapping)) }
-            return try StoreFileMigration(of: url, to: newer, from: older)
+            return try source.opening {
+                if let mapping { return try MappedFileMigration(of: url, to: newer, from: older, by: mappingModel(mapping)) }
+                return try StoreFileMigration(of: url, to: newer, from: older)
+            }
         } catch let error as CocoaError where error.code == .inferredMappingModel {
             for reason in error.userInfo["reasons"] as? [String] ?? [] { print("! " + reason) }
             print("\nIt takes a mapping model.")

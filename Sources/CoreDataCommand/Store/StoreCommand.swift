@@ -19,7 +19,29 @@ struct StoreCommand: ParsableCommand {
 struct StoreArgument: ParsableArguments {
     @Argument(help: "The store's file.", completion: .file()) var store: String
 
-    func inspector() throws -> StoreInspector { try StoreInspector(url: URL(fileURLWithPath: store)) }
+    var url: URL { URL(fileURLWithPath: store) }
+
+    /// - Parameter isAlone: whether others may be kept waiting meanwhile.
+    func inspector(isAlone: Bool = true) throws -> StoreInspector { try opening { try StoreInspector(url: url, isAlone: isAlone) } }
+
+    /// Runs `body`, which opens the store as SQLite's.
+    ///
+    /// - Throws: what `body` throws, or a sentence where the store is of another type.
+    func opening<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as CocoaError where error.code == .fileReadCorruptFile {
+            guard let type = documentType else { throw error }
+            throw Failure(
+                "\(store) is a store of type \(type), and this command reads SQLite stores: migratePersistentStore(_:to:options:type:) "
+                    + "makes one of it."
+            )
+        }
+    }
+
+    private var documentType: String? {
+        [NSBinaryStoreType, NSXMLStoreType].first {
+            (try? NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: $0, at: url)) != nil
+        }
+    }
 }
 
 /// A model for a store: one that the arguments name, or else the one that the store carries.
