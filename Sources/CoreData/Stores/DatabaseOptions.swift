@@ -13,6 +13,8 @@ struct DatabaseOptions: Sendable {
     let defersCleanup: Bool
     /// What a migration notes in the metadata: a stage that goes on after it.
     let stageMark: String?
+    /// The model that the store is of where its stages know it, which is found nowhere else, maybe.
+    let stagedModel: NSManagedObjectModel?
     let timeout: TimeInterval
     /// How many seconds a statement may take before there is a line in the log; nil for no such line.
     let slowStatementThreshold: TimeInterval?
@@ -31,6 +33,7 @@ struct DatabaseOptions: Sendable {
         infersMapping = Self.flag(options?[NSInferMappingModelAutomaticallyOption])
         defersCleanup = Self.flag(options?[NSPersistentStoreDeferredLightweightMigrationOptionKey])
         stageMark = options?[Self.stageKey] as? String
+        stagedModel = options?[Self.stagedModelKey] as? NSManagedObjectModel
         timeout = Self.timeout(options)
         slowStatementThreshold = Self.number(options?[CoreDataSlowStatementThresholdOption]).flatMap { $0 >= 0 ? $0 : nil }
         var pragmas = try isInMemory ? [:] : Self.pragmas(options?[NSSQLitePragmasOption])
@@ -43,6 +46,8 @@ struct DatabaseOptions: Sendable {
 
     /// The key of an unfinished stage, in options and in metadata.
     static let stageKey = "CoreDataUnfinishedStage"
+    /// The key, in options, of the model that a store is of, as its stages say.
+    static let stagedModelKey = "CoreDataStagedModel"
 
     /// A flag as Swift or Objective-C programs write it; false for anything else.
     static func flag(_ value: Any?) -> Bool { (value as? NSNumber)?.boolValue ?? value as? Bool ?? number(value).map { $0 != 0 } ?? false }

@@ -35,10 +35,10 @@ open class NSPersistentStore: NSObject {
         didSet {
             edits.withLock { $0.made += 1 }
             guard let identifier else { return }
-            // None at all leave what a store cannot be opened without.
+            // None at all leave what a store cannot be opened without, and what its migration goes on with.
             var kept = metadata ?? [:]
             kept[NSStoreUUIDKey] = identifier
-            if let type = oldValue?[NSStoreTypeKey] { kept[NSStoreTypeKey] = type }
+            for key in [NSStoreTypeKey, DatabaseOptions.stageKey] { if let value = oldValue?[key] { kept[key] = value } }
             metadata = kept
         }
     }

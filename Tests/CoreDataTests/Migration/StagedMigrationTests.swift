@@ -165,7 +165,7 @@ struct StagedMigrationTests {
         #expect(log == ["will", "did"])
     }
 
-    // * A stage by a mapping model that the program has, and one of a document: the handler throws once.
+    // * A stage by a mapping model that the program has, and one of a document: the handler sets metadata of its own, saves, and throws.
     // => It runs again when the store is opened next.
     @Test(
         "runs a handler that threw again, whatever the stage is done by",
@@ -183,6 +183,7 @@ struct StagedMigrationTests {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: version(number))
             let store = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: home.url("Notes"), options: options)
             #expect(store.metadata[DatabaseOptions.stageKey] == nil)
+            #expect(store.metadata["note"] as? String == (number == 1 ? nil : "of the handler's"))
             let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
             context.persistentStoreCoordinator = coordinator
             if number == 1 { _ = NSManagedObject(entity: coordinator.managedObjectModel.entities[0], insertInto: context) }
@@ -201,12 +202,15 @@ struct StagedMigrationTests {
         let references = [1, 2].map { NSManagedObjectModelReference(model: version($0), versionChecksum: version($0).versionChecksum) }
         let stage = NSCustomMigrationStage(migratingFrom: references[0], to: references[1])
         let calls = Lock(0)
-        stage.didMigrateHandler = { _, _ in
-            if calls.withLock({
-                $0 += 1; return $0
-            }) == 1 {
-                throw Failure()
-            }
+        stage.didMigrateHandler = { manager, _ in
+            calls.withLock { $0 += 1 }
+            guard calls.withLock({ $0 }) == 1, let coordinator = manager.container?.persistentStoreCoordinator else { return }
+            coordinator.setMetadata(["note": "of the handler's"], for: coordinator.persistentStores[0])
+            let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            _ = NSManagedObject(entity: coordinator.managedObjectModel.entities[0], insertInto: context)
+            try context.save()
+            throw Failure()
         }
         let options = People.options(NSStagedMigrationManager([stage]))
         let error = cocoaError(134110) { try open(2, options) }
@@ -374,6 +378,16 @@ struct DeferredMigrationTests {
         try again.coordinator.finishDeferredLightweightMigrationTask()
         try again.close()
         try expectMigrated(home.url(), before, ModelTransition(from: Zoo().model, to: new))
+    }
+
+    @Test("leaves nothing in a store that is emptied")
+    func emptied() throws {
+        let stack = try Stack(home.url(), Self.changed().model, options: deferring)
+        #expect(try left == "2")
+        _ = try stack.coordinator.emptyPersistentStore(stack.coordinator.persistentStores[0])
+        #expect(try left == "0")
+        try stack.close()
+        try expectSchema(home.url(), of: Self.changed().model)
     }
 
     @Test("goes through the next migration with what is left")

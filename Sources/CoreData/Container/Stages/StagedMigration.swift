@@ -30,6 +30,8 @@ struct StagedMigration {
             try finishUnfinished(place)
             let end = try self.end(place)
             while place < end { place = try advance(from: place, end: end) }
+            // What comes after all stages; the opening may not know the model that the last one has led to.
+            if try !models.isDestination(metadata()) { try migrate(to: opening.model) }
         }
     }
 
@@ -132,8 +134,14 @@ struct StagedMigration {
     private func migrate(to model: NSManagedObjectModel, mark: String? = nil) throws {
         model.freeze()
         let coordinator = NSPersistentStoreCoordinator(unclaimed: model)
-        try add(to: coordinator, options: mark.map { [DatabaseOptions.stageKey: $0] } ?? [:])
+        let notes: [AnyHashable: Any?] = [DatabaseOptions.stageKey: mark, DatabaseOptions.stagedModelKey: try present()]
+        try add(to: coordinator, options: notes.compactMapValues { $0 })
         for store in coordinator.persistentStores { try coordinator.remove(store) }
+    }
+
+    /// The model that the store is of, where anything that the stages name, or the program carries, is it.
+    private func present() throws -> NSManagedObjectModel? {
+        try models.place(of: metadata()).flatMap { try models.model(at: $0, isRequired: false) }
     }
 
     private func add(to coordinator: NSPersistentStoreCoordinator, options: [AnyHashable: Any]) throws {

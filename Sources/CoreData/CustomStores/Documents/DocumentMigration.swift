@@ -15,9 +15,9 @@ struct DocumentMigration {
         guard document.metadata[NSStoreModelVersionHashesKey] != nil,
             !opening.model.isConfiguration(withName: opening.configurationName, compatibleWithStoreMetadata: document.metadata)
         else { return }
-        let source = try MemoryMigration.source(of: document.metadata, opening.configurationName, url)
+        let source = try MemoryMigration.source(of: document.metadata, opening, url)
         if opening.hasMappingModel(source.model, opening.model) {
-            throw MappingModelWanted(source: .init(model: source.model, configuration: source.configuration))
+            throw MappingModelWanted(source: source)
         }
         let migrated = try migrated(from: source.model, source.configuration, document.metadata)
         try AtomicFile.write(migrated.data(form.format), to: url) { current in

@@ -44,8 +44,10 @@ extension SQLiteStore {
         become(fresh)
     }
 
-    /// Removes everything but the tables themselves. Needs a transaction around it.
+    /// Removes everything but the model's tables themselves. Needs a transaction around it.
     static func empty(_ connection: Connection, becoming fresh: StoreMetadata) throws {
+        // Metadata are made anew, and would not tell of what a migration has left.
+        for table in try MigrationScript.parkedTables(connection) { try connection.execute("DROP TABLE \(table)") }
         try deleteAllRows(connection)
         try connection.execute("UPDATE \(SQLNames.entityTable) SET \(SQLNames.lastKey) = 0")
         try fresh.write(to: connection)

@@ -66,6 +66,8 @@ extension StorePlace {
                     guard var metadata = try StoreMetadata.read(from: connection) else { return }
                     let own = metadata.values.filter { StoreMetadata.ownKeys.contains($0.key) }
                     metadata.replaceNotes(by: values.merging(own) { $1 })
+                    // Who has the store closed may say that a stage has ended.
+                    metadata.values[DatabaseOptions.stageKey] = values[DatabaseOptions.stageKey]
                     try metadata.write(to: connection)
                 }
             }

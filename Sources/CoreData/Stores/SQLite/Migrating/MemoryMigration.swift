@@ -6,15 +6,11 @@ enum MemoryMigration {
     /// The model with which a store was written that carries none.
     ///
     /// - Throws: `CocoaError` 134130 that lists the hashes and the places.
-    static func source(
-        of metadata: [String: Any],
-        _ configuration: String?,
-        _ url: URL
-    ) throws -> (model: NSManagedObjectModel, configuration: String?) {
+    static func source(of metadata: [String: Any], _ opening: StoreOpening, _ url: URL) throws -> SourceModelSearch.Found {
         var own = StoreMetadata(model: NSManagedObjectModel(), configuration: nil)
         own.dictionary = metadata
-        let found = try SourceModelSearch(metadata: own, configuration: configuration, url: url).find()
-        return (found.model, found.configuration)
+        let staged = opening.options?[DatabaseOptions.stagedModelKey] as? NSManagedObjectModel
+        return try SourceModelSearch(metadata: own, configuration: opening.configurationName, url: url, staged: staged).find()
     }
 
     /// Calls `body` with a copy of all rows that is of the new version.

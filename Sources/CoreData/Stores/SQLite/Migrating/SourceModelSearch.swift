@@ -4,8 +4,8 @@ import SQLiteDriver
 
 /// The search for the model that a store was written with.
 ///
-/// The store's own copy comes first: it is certainly of the store, and no folder has to be read. Then what the program carries, then all
-/// versions of all models in its bundles.
+/// The store's own copy comes first: it is certainly of the store, and no folder has to be read. Then what its stages say, what the program
+/// carries, and all versions of all models in its bundles.
 struct SourceModelSearch {
     struct Found {
         let model: NSManagedObjectModel
@@ -15,12 +15,13 @@ struct SourceModelSearch {
     let metadata: StoreMetadata
     let configuration: String?
     let url: URL
+    var staged: NSManagedObjectModel?
 
     /// - Throws: `CocoaError` 134130 that lists the hashes and the places.
     func find(in connection: Connection? = nil) throws -> Found {
         // A copy that cannot be read is as good as none: the model may be elsewhere.
         let copy = connection.flatMap { try? ModelCache.read(from: $0) }.flatMap { $0 }.flatMap { try? NSManagedObjectModel($0) }
-        if let found = copy.flatMap(fitting) { return found }
+        if let found = [copy, staged].lazy.compactMap({ $0.flatMap(fitting) }).first { return found }
         let registered = NSManagedObjectModel.allRegistered
         if let found = registered.lazy.compactMap(fitting).first { return found }
         let places = ModelPlaces([.main] + Bundle.allBundles)

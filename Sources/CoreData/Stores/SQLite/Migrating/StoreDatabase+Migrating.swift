@@ -24,7 +24,12 @@ extension StoreDatabase {
                 guard try versionDiffers(connection, model, configuration), let metadata = try StoreMetadata.read(from: connection) else {
                     return
                 }
-                let search = SourceModelSearch(metadata: metadata, configuration: configuration, url: place.url)
+                let search = SourceModelSearch(
+                    metadata: metadata,
+                    configuration: configuration,
+                    url: place.url,
+                    staged: options.stagedModel
+                )
                 let source = try known ?? search.find(in: connection)
                 if known == nil, hasMappingModel(source.model, model) { throw MappingModelWanted(source: source) }
                 guard options.infersMapping else { throw missingMapping(nil) }

@@ -62,12 +62,16 @@ struct StoreMetadata {
         "NSPersistenceMaximumFrameworkVersion", "_NSAutoVacuumLevel",
     ]
 
-    /// Takes what a program has set in place of what is noted here. That a migration has left tables is nothing it could undo or make so.
+    /// Takes what a program has set in place of what is noted here. That a migration has left tables, or a stage that has not ended, is nothing it
+    /// could undo or make so.
     mutating func replaceNotes(by notes: [String: Any]) {
-        let mark = values[NSPersistentStoreDeferredLightweightMigrationOptionKey]
+        let former = values
         dictionary = notes
-        values[NSPersistentStoreDeferredLightweightMigrationOptionKey] = mark
+        for key in Self.migrationKeys { values[key] = former[key] }
     }
+
+    /// What migrations note of what is still to be done.
+    static let migrationKeys = [NSPersistentStoreDeferredLightweightMigrationOptionKey, DatabaseOptions.stageKey]
 
     /// The version of Apple's framework whose format this is.
     private static let frameworkVersion = 1344
