@@ -122,6 +122,32 @@ struct ReplacedStoreTests {
         #expect(try home.sql("SELECT ZLABEL FROM ZTAG") == "b")
     }
 
+    // * The new version has no labels, and no table of tags.
+    @Test("says that it was migrated also where columns or tables are missing", arguments: [true, false])
+    func missing(isTable: Bool) throws {
+        let home = try StoreHome(.file)
+        let stack = try Stack(home.url())
+        let context = stack.newContext()
+        let tag = Tag(context: context)
+        tag.label = "a"
+        try context.save()
+        let model = LibraryModel.make()
+        if isTable {
+            model.entities.removeAll { $0.name == "Tag" }
+            model.entitiesByName["Book"]?.properties.removeAll { $0.name == "tags" }
+        } else {
+            model.entitiesByName["Tag"]?.properties.removeAll { $0.name == "label" }
+        }
+        try Stack(home.url(), model, options: migrating).close()
+        context.refresh(tag, mergeChanges: false)
+        for _ in 0..<2 {
+            let error = cocoaError(134070) { _ = try stack.newContext().fetch(NSFetchRequest<Tag>()) }
+            #expect(error?.localizedDescription.contains("migrated to another version of its model") == true)
+            cocoaError(134070) { _ = try stack.newContext().existingObject(with: tag.objectID) }
+            cocoaError(134070) { _ = try context.execute(NSBatchUpdateRequest.labels) }
+        }
+    }
+
     private func uri(_ key: Int, of object: NSManagedObject) -> URL {
         object.objectID.uriRepresentation().deletingLastPathComponent().appendingPathComponent("p\(key)")
     }
@@ -187,5 +213,13 @@ struct ReplacedStoreTests {
             Tag(context: context).label = "other"
             try context.save()
         }
+    }
+}
+
+extension NSBatchUpdateRequest {
+    fileprivate static var labels: NSBatchUpdateRequest {
+        let request = NSBatchUpdateRequest(entityName: "Tag")
+        request.propertiesToUpdate = ["label": "new"]
+        return request
     }
 }

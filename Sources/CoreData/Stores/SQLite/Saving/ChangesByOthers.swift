@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import SQLiteDriver
 
@@ -43,9 +44,15 @@ extension SQLiteStore {
     /// - Throws: what `body` throws; as `requireSameStore(_:)`.
     func reading<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         try pool.read { connection in
-            let result = try body(connection)
-            try requireNoStrangers(connection)
-            return result
+            do {
+                let result = try body(connection)
+                try requireNoStrangers(connection)
+                return result
+            } catch let error as SQLiteError where error.code == SQLITE_ERROR {
+                // A table or a column may be missing because the store is another's.
+                try requireNoStrangers(connection)
+                throw error
+            }
         }
     }
 
