@@ -36,6 +36,21 @@ struct DocumentSavingTests {
         #expect(try open(type).all(Tag.self).map(\.label) == ["t"])
     }
 
+    @Test("keeps any text in its metadata", arguments: types, ["\u{feff}mark", "a\rb", "a\u{1}b", "\u{0}", "\u{fffe}", "<&>"])
+    func metadataTexts(_ type: String, _ text: String) throws {
+        let context = try open(type)
+        let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
+        let note: [String: Any] = ["list": [text, ["key \(text)": text]]]
+        store.metadata["note"] = note
+        store.metadata[text] = "value"
+        try context.save()
+        let found = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url)
+        #expect(NSDictionary(dictionary: found["note"] as? [String: Any] ?? [:]).isEqual(NSDictionary(dictionary: note)))
+        #expect(found[text] as? String == "value")
+        let again = try open(type).persistentStoreCoordinator?.persistentStores.first
+        #expect(again?.metadata[text] as? String == "value" && again?.identifier == store.identifier)
+    }
+
     @Test("is never put in the place of a device or a pipe", arguments: types)
     func pipe(_ type: String) throws {
         try #require(mkfifo(url.path, 0o600) == 0)

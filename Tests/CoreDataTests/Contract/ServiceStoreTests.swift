@@ -12,6 +12,8 @@ private final class ServiceStore: NSIncrementalStore {
     /// Versions are of a sequence of the service's.
     private var sequence: UInt64 = 1000
     private(set) var askedFor: [String] = []
+    /// Called when an end is asked for.
+    var onEnd: (NSManagedObjectID, NSManagedObjectContext?) -> Void = { _, _ in }
     private(set) var requests: [NSFetchRequest<any NSFetchRequestResult>] = []
 
     override func loadMetadata() throws { metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: UUID().uuidString] }
@@ -57,7 +59,10 @@ private final class ServiceStore: NSIncrementalStore {
         forRelationship relationship: NSRelationshipDescription,
         forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
-    ) throws -> Any { relationship.isToMany ? [NSManagedObjectID]() : NSNull() }
+    ) throws -> Any {
+        onEnd(objectID, context)
+        return relationship.isToMany ? [NSManagedObjectID]() : NSNull()
+    }
 }
 
 extension NSDictionary {
@@ -98,6 +103,20 @@ struct ServiceStoreTests {
         #expect(try (self.context().existingObject(with: id) as? Book)?.title == "Newer")
         store.books["a"] = nil
         #expect { try self.context().existingObject(with: id) } throws: { ($0 as? CocoaError)?.code == .managedObjectReferentialIntegrity }
+    }
+
+    // * The end of a book depends on its title, which the class reads of the book, in the context that it is given or one of its own.
+    @Test("may read an object whose ends it is asked for")
+    func reading() throws {
+        let own = context()
+        var titles: [String?] = []
+        store.onEnd = { id, context in
+            for context in [context, own].compactMap({ $0 }) { titles.append((try? context.existingObject(with: id) as? Book)?.title) }
+        }
+        let context = context()
+        let books = try context.fetch(request())
+        #expect(books.map(\.title) == ["A", "B", "C"] && books.allSatisfy { $0.author == nil })
+        #expect(titles == ["A", "A", "B", "B", "C", "C"])
     }
 
     @Test("is asked once for what a context has")

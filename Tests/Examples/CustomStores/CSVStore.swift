@@ -27,7 +27,7 @@ public final class CSVStore: NSAtomicStore {
                 userInfo: [NSLocalizedDescriptionKey: "A CSVStore has no text for values of the transformable attribute \(name)."]
             )
         }
-        version = FileVersion(url)
+        version = try FileVersion(url)
         if version != nil { table = try CSVTable(contentsOf: url) }
         let known = Set(model.entities.flatMap(\.propertiesByName.keys) + ["id", "entity"])
         if !table.columns.isEmpty, known.isDisjoint(with: table.columns) { throw corrupt("No column is one of the model.") }
@@ -158,7 +158,7 @@ public final class CSVStore: NSAtomicStore {
         written.headerComments = try headerComments()
         // Atomic writing takes the place of a link, and the file that the link leads to would stay as it is.
         try written.data.write(to: Self.target(of: url), options: .atomic)
-        (table, version) = (written, FileVersion(url))
+        (table, version) = (written, try FileVersion(url))
     }
 
     /// Where a link leads, also one to a file that is not there yet.
@@ -170,7 +170,7 @@ public final class CSVStore: NSAtomicStore {
 
     /// What people have written meanwhile is not written over.
     private func requireUnchanged(_ url: URL) throws {
-        guard let current = FileVersion(url), current != version else { return }
+        guard let current = try FileVersion(url), current != version else { return }
         throw CocoaError(
             .persistentStoreSave,
             userInfo: [NSLocalizedDescriptionKey: "\(url.path) was edited since it was read. Remove the store and add it again."]
@@ -229,13 +229,18 @@ private struct FileVersion: Equatable {
     private let size: Int?
     private let modified: Date?
 
-    init?(_ url: URL) {
-        let path = url.resolvingSymlinksInPath().path
-        // The attributes of a link that leads nowhere would be its own.
-        guard FileManager.default.fileExists(atPath: path), let attributes = try? FileManager.default.attributesOfItem(atPath: path) else {
+    /// Nil where there is no file.
+    ///
+    /// - Throws: what keeps from finding out, as a folder that may not be searched.
+    init?(_ url: URL) throws {
+        do {
+            let attributes = try FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)
+            // Those of a link that leads nowhere would be its own.
+            if attributes[.type] as? FileAttributeType == .typeSymbolicLink { return nil }
+            (size, modified) = (attributes[.size] as? Int, attributes[.modificationDate] as? Date)
+        } catch let error as CocoaError where [.fileNoSuchFile, .fileReadNoSuchFile].contains(error.code) {
             return nil
         }
-        (size, modified) = (attributes[.size] as? Int, attributes[.modificationDate] as? Date)
     }
 }
 

@@ -21,7 +21,7 @@ struct Document {
         if FileStamp(url)?.isRegular == false { throw Self.corrupt(url, "is a directory, a device or a pipe, not a document") }
         let data = try Data(contentsOf: url)
         guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
-            let version = list[Self.versionKey] as? Int, let metadata = list["metadata"] as? [String: Any],
+            let version = list[Self.versionKey] as? Int, let metadata = Self.metadata(list["metadata"]),
             let objects = list["objects"] as? [String: [[String: Any]]]
         else {
             throw Self.corrupt(url, "is not a document of this library: those of Apple's have another format, and become SQLite on a Mac")
@@ -36,17 +36,37 @@ struct Document {
         .coreData(.fileReadCorruptFile, "\(url?.path ?? "The file") \(what).", userInfo: url.map { [NSFilePathErrorKey: $0.path] } ?? [:])
     }
 
+    private static func metadata(_ value: Any?) -> [String: Any]? {
+        let list = (value as? Data).map { try? PropertyListSerialization.propertyList(from: $0, format: nil) } ?? value
+        return list as? [String: Any]
+    }
+
     func data(_ format: PropertyListSerialization.PropertyListFormat) throws -> Data {
-        let list: [String: Any] = [
-            Self.versionKey: Self.version, "metadata": metadata, "lastNumbers": lastNumbers, "objects": objects,
-        ]
         guard PropertyListSerialization.propertyList(metadata, isValidFor: format), Self.areFinite(metadata) else {
             throw CocoaError.coreData(
                 .persistentStoreOperation,
                 "The metadata of the store has a value that no property list can hold: use texts, numbers, dates, data."
             )
         }
+        let list: [String: Any] = [
+            Self.versionKey: Self.version, "metadata": try form(of: metadata, in: format), "lastNumbers": lastNumbers, "objects": objects,
+        ]
         return try PropertyListSerialization.data(fromPropertyList: list, format: format, options: 0)
+    }
+
+    /// Metadata with a text for which XML has no form are a binary list in it.
+    private func form(of metadata: [String: Any], in format: PropertyListSerialization.PropertyListFormat) throws -> Any {
+        if format != .xml || Self.hasForms(metadata) { return metadata }
+        return try PropertyListSerialization.data(fromPropertyList: metadata, format: .binary, options: 0)
+    }
+
+    private static func hasForms(_ value: Any) -> Bool {
+        switch value {
+        case let text as String: DocumentValue.hasForm(text)
+        case let list as [Any]: list.allSatisfy(hasForms)
+        case let values as [String: Any]: values.allSatisfy { hasForms($0.key) && hasForms($0.value) }
+        default: true
+        }
     }
 
     /// XML has no form for a date that is at no time.
@@ -93,11 +113,13 @@ enum DocumentValue {
         case .date(let date): date.timeIntervalSinceReferenceDate.description
         case .uuid(let uuid): uuid.uuidString
         case .decimal(let number): number.description
-        // NB: XML has no form for most control characters, reads a carriage return as a line feed, and drops a byte order mark.
-        case .string(let text): text.unicodeScalars.contains(where: isUnsafe) ? Data(text.utf8) : text
+        case .string(let text): hasForm(text) ? text : Data(text.utf8)
         case .binary(let data): data
         }
     }
+
+    /// NB: XML has no form for most control characters, reads a carriage return as a line feed, and drops a byte order mark.
+    static func hasForm(_ text: String) -> Bool { !text.unicodeScalars.contains(where: isUnsafe) }
 
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x20 && scalar != "\n" && scalar != "\t" || scalar.value & 0xfffe == 0xfffe || scalar.value == 0xfeff

@@ -1,0 +1,110 @@
+import Foundation
+
+/// The values of a node, as the class gives them, checked.
+extension NodeReading {
+    /// The rows of objects whose ends the class is being asked for. It may look at such an object to answer: that has its attributes then, and the
+    /// ends that its node names.
+    @TaskLocal private static var unfinished: [Unfinished] = []
+
+    private struct Unfinished: @unchecked Sendable {
+        // Sendable: used by the thread, or the task, that asks.
+        let store: NSIncrementalStore
+        let reference: RowReference
+        let row: Row
+    }
+
+    static func unfinished(_ reference: RowReference, _ store: NSIncrementalStore) -> Row? {
+        unfinished.first { $0.reference == reference && $0.store === store }?.row
+    }
+
+    /// Makes the row of a node.
+    func fill(_ batch: RowBatch, from node: NSIncrementalStoreNode, _ reference: RowReference, _ context: NSManagedObjectContext) throws {
+        let (entity, version) = (entity(reference), Self.version(node.version))
+        try requireKnownKeys(node, entity)
+        var values = try values(of: node, entity)
+        let unnamed = entity.shape.toOnes.indices.filter { slot in
+            entity.shape.toOnes[slot].map { node.value(for: $0) == nil } ?? false
+        }
+        if !unnamed.isEmpty {
+            let known = RowBatch(layout: entity.shape.layout, capacity: 1)
+            known.append(key: reference.key, version: version, values: values)
+            try Self.$unfinished.withValue(Self.unfinished + [Unfinished(store: store, reference: reference, row: Row(known, 0))]) {
+                for slot in unnamed { values[slot] = try end(slot, entity, node.objectID, context) }
+            }
+        }
+        batch.append(key: reference.key, version: version, values: values)
+    }
+
+    /// A version is above 0, where it is known.
+    private static func version(_ version: UInt64) -> Int32 { Int32(truncatingIfNeeded: version & 0x3fff_ffff) + 1 }
+
+    private func requireKnownKeys(_ node: NSIncrementalStoreNode, _ entity: NSEntityDescription) throws {
+        guard let key = node.values.keys.sorted().first(where: { entity.shape.properties[$0] == nil }) else { return }
+        throw broken(Self.ofNode, "has returned a value for \"\(key)\", which entity \(entity.name ?? "?") has not")
+    }
+
+    private static let ofNode = "newValuesForObject(with:with:)"
+    static let ofEnds = "newValue(forRelationship:forObjectWith:with:)"
+
+    /// What the node says itself.
+    private func values(of node: NSIncrementalStoreNode, _ entity: NSEntityDescription) throws -> [SlotValue] {
+        let shape = entity.shape
+        return try shape.layout.slots.indices.map { slot in
+            if let attribute = shape.attributes[slot] { return try value(node, attribute, entity) }
+            // What is neither an attribute nor a to-one is a position in an order, which goes by the order of IDs.
+            guard let relationship = shape.toOnes[slot], let value = node.value(for: relationship) else { return .null }
+            return try end(value, relationship, Self.ofNode)
+        }
+    }
+
+    private func value(_ node: NSIncrementalStoreNode, _ attribute: NSAttributeDescription, _ entity: NSEntityDescription) throws
+        -> SlotValue
+    {
+        guard let value = node.value(for: attribute), !(value is NSNull) else { return .null }
+        if let stored = SlotValue(given: value, for: attribute) { return stored }
+        throw broken(
+            Self.ofNode,
+            "has returned \(type(of: value)) for \(entity.name ?? "?").\(attribute.name), which is of another type, or does not fit"
+        )
+    }
+
+    /// The end of a to-one relationship that the node says nothing of.
+    private func end(
+        _ slot: Int,
+        _ entity: NSEntityDescription,
+        _ id: NSManagedObjectID,
+        _ context: NSManagedObjectContext
+    ) throws -> SlotValue {
+        guard let relationship = entity.shape.toOnes[slot] else { return .null }
+        return try end(ends(of: relationship, id, context), relationship, Self.ofEnds)
+    }
+
+    private func end(_ value: Any, _ relationship: NSRelationshipDescription, _ method: String) throws -> SlotValue {
+        switch value {
+        case is NSNull: .null
+        case let id as NSManagedObjectID: .reference(try end(id, relationship, method))
+        default: throw broken(method, "has returned \(value) for the to-one relationship \(relationship.name), not an ID or NSNull")
+        }
+    }
+
+    /// What the class says; nothing for an object that is gone from the store.
+    func ends(
+        of relationship: NSRelationshipDescription,
+        _ id: NSManagedObjectID,
+        _ context: NSManagedObjectContext
+    ) throws -> Any {
+        do {
+            return try store.newValue(forRelationship: relationship, forObjectWith: id, with: context)
+        } catch let error as CocoaError where error.code == .managedObjectReferentialIntegrity {
+            return NSNull()
+        }
+    }
+
+    func end(_ id: NSManagedObjectID, _ relationship: NSRelationshipDescription, _ method: String) throws -> RowReference {
+        let reference = try own(id, method)
+        if let destination = relationship.destinationEntity, !entity(reference).isKindOf(entity: destination) {
+            throw broken(method, "has returned \(id) for \(relationship.name), which leads to \(destination.name ?? "?")")
+        }
+        return reference
+    }
+}
