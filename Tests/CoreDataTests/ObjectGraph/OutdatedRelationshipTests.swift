@@ -97,6 +97,30 @@ struct OutdatedRelationshipTests {
         #expect(reader.own(book).chapters.map(\.heading) == ["c", "b", "a", "d"])
     }
 
+    // * A tag is taken from a book, which does not have it, at the end that has not been read. That is read then, and others give the book the tag.
+    // => Nothing was to be taken away: the book has it at both ends, and after a save too.
+    @Test("do not lose what was never there, and is put in by others afterwards", arguments: [true, false])
+    func neverThere(removes: Bool) throws {
+        let book = try library.savedBook()
+        let tag = Tag(context: context)
+        tag.label = "tag"
+        if !removes { book.tags = [tag] }
+        try context.save()
+        let sibling = library.newContext()
+        let (theirs, theirTag) = (sibling.own(book), sibling.own(tag))
+        #expect(theirs.tags.count == (removes ? 0 : 1))
+        let books = theirTag.mutableSetValue(forKey: "books")
+        if removes { books.remove(theirs) } else { books.add(theirs) }
+        #expect(theirTag.books.count == (removes ? 0 : 1))
+        book.tags = removes ? [tag] : []
+        try context.save()
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: [book, tag].map(\.objectID)], into: [sibling])
+        #expect(theirTag.books.contains(theirs) == removes && theirs.tags.contains(theirTag) == removes)
+        theirs.title = "other"
+        try sibling.save()
+        #expect(try library.sql("SELECT COUNT(*) FROM Z_1TAGS") == (removes ? "1" : "0"))
+    }
+
     @Test("are no conflict in a child whose own saves have changed them, when it deletes the object")
     func child() throws {
         let layers = Layers(library)

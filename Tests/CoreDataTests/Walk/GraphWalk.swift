@@ -125,23 +125,42 @@ final class GraphWalk {
 
     private func editMembers(_ context: NSManagedObjectContext) throws {
         guard let (owner, relationship, end) = try ends(toMany: true, context), let end else { return }
-        note("\(Self.label(owner)).\(relationship.name) \(Self.label(end))", context)
-        if relationship.isOrdered { return edit(owner.mutableOrderedSetValue(forKey: relationship.name), end) }
-        let members = owner.mutableSetValue(forKey: relationship.name)
+        let how =
+            relationship.isOrdered
+            ? edit(owner.mutableOrderedSetValue(forKey: relationship.name), end) : edit(owner, relationship.name, end)
+        note("\(Self.label(owner)).\(relationship.name) \(how) \(Self.label(end))", context)
+    }
+
+    private func edit(_ owner: NSManagedObject, _ key: String, _ end: NSManagedObject) -> String {
+        let members = owner.mutableSetValue(forKey: key)
         switch Int.random(in: 0..<5, using: &random) {
-        case 0: members.remove(end)
-        case 1: owner.setValue(Set([end]), forKey: relationship.name)
-        default: members.add(end)
+        case 0:
+            members.remove(end)
+            return "-"
+        case 1:
+            owner.setValue(Set([end]), forKey: key)
+            return "="
+        default:
+            members.add(end)
+            return "+"
         }
     }
 
-    private func edit(_ members: NSMutableOrderedSet, _ end: NSManagedObject) {
+    private func edit(_ members: NSMutableOrderedSet, _ end: NSManagedObject) -> String {
         let place = Int.random(in: 0...members.count, using: &random)
         switch Int.random(in: 0..<5, using: &random) {
-        case 0: members.remove(end)
-        case 1 where members.count > 0: members.moveObjects(at: IndexSet(integer: 0), to: members.count - 1)
-        case 2: members.insert(end, at: place)
-        default: members.add(end)
+        case 0:
+            members.remove(end)
+            return "-"
+        case 1 where members.count > 0:
+            members.moveObjects(at: IndexSet(integer: 0), to: members.count - 1)
+            return "first to the end, not"
+        case 2:
+            members.insert(end, at: place)
+            return "+ at \(place)"
+        default:
+            members.add(end)
+            return "+"
         }
     }
 

@@ -188,7 +188,7 @@ extension NSManagedObjectContext {
             members.removeAll(keepingCapacity: true)
             start = place + 1
         }
-        for owner in owners where !waiting.isEmpty && waiting[owner.key] != nil { owner.contents(index).realize([]) }
+        for owner in owners where !waiting.isEmpty && waiting[owner.key] != nil { show([], at: [], relationship, index, of: owner) }
     }
 
     private func show(
@@ -204,10 +204,9 @@ extension NSManagedObjectContext {
             member.state.isDisjoint(with: .pending) || contents.removed.contains(member)
                 || !isElsewhere(member, than: owner.key, along: relationship)
         }
-        guard !members.allSatisfy(isHere) else {
-            return contents.realize(members, at: relationship.isOrdered ? rows.map(\.position) : [])
-        }
-        if let back = relationship.inverse?.toManyIndex {
+        let back = relationship.inverse?.toManyIndex
+        let areHere = members.allSatisfy(isHere)
+        if !areHere, let back {
             // Where the delete is taken back, this owner is asked again.
             for member in members where member.state.contains(.deleted) {
                 let others = member.contents(back)
@@ -215,8 +214,12 @@ extension NSManagedObjectContext {
                 others.notePartner(owner)
             }
         }
-        let here = zip(members, rows).filter { isHere($0.0) }
-        contents.realize(here.map(\.0), at: relationship.isOrdered ? here.map(\.1.position) : [])
+        let here = areHere ? rows : ArraySlice(zip(members, rows).filter { isHere($0.0) }.map(\.1))
+        let vain = contents.realize(
+            areHere ? members : members.filter(isHere),
+            at: relationship.isOrdered ? here.map(\.position) : []
+        )
+        if let back { for member in vain { member.existingContents(back)?.takeBackRestatement(of: owner) } }
     }
 
     /// The object of a row that was just read: registered, or a new fault with that row.

@@ -219,7 +219,9 @@ extension ToManyContents {
     }
 
     /// Takes what the store holds, under the unsaved difference; with the positions, where there are any.
-    func realize(_ stored: [NSManagedObject], at positions: [Int64?] = []) {
+    ///
+    /// - Returns: the members whose edits have come to nothing by that.
+    @discardableResult func realize(_ stored: [NSManagedObject], at positions: [Int64?] = []) -> [NSManagedObject] {
         forgetPartners()
         hasPositionsOfNewList = false
         let isEdited = !added.isEmpty || !removed.isEmpty
@@ -229,18 +231,26 @@ extension ToManyContents {
         } else {
             uncommon?.positions = nil
         }
-        if isEdited { dropEdits(provenBy: MemberList(stored)) }
+        let vain = isEdited ? dropEdits(provenBy: MemberList(stored)) : []
         restoreOrder()
         uncommon?.mirror?.mirror(self)
+        return vain
     }
 
     /// Drops the edits that come to nothing, now that it is known what the store holds.
-    private func dropEdits(provenBy known: MemberList) {
-        for object in added.array where known.contains(object) {
+    private func dropEdits(provenBy known: MemberList) -> [NSManagedObject] {
+        let (vainlyAdded, vainlyRemoved) = (added.array.filter(known.contains), removed.array.filter { !known.contains($0) })
+        for object in vainlyAdded {
             added.remove(object)
             if uncommon?.removed.remove(object) == true, isOrdered { isReordered = true }
         }
-        for object in removed.array where !known.contains(object) { uncommon?.removed.remove(object) }
+        for object in vainlyRemoved { uncommon?.removed.remove(object) }
+        return vainlyAdded + vainlyRemoved
+    }
+
+    /// The other end of a member has been read, and says what was restated here for its sake: nothing of that is to be saved.
+    func takeBackRestatement(of object: NSManagedObject) {
+        if uncommon?.restated.remove(object) == true { dropEdit(of: object) }
     }
 
     /// The order that was given to the members before they were forgotten.
