@@ -17,7 +17,7 @@ open class NSAtomicStoreCacheNode: NSObject {
     open func setValue(_ value: Any?, forKey key: String) {
         let values = propertyCache ?? NSMutableDictionary()
         propertyCache = values
-        if let value { values.setObject(value, forKey: NSString(string: key)) } else { values.removeObject(forKey: key) }
+        if let value = unwrapped(value) { values.setObject(value, forKey: NSString(string: key)) } else { values.removeObject(forKey: key) }
     }
 
     open override var description: String { "<\(type(of: self)) \(objectID.uriRepresentation().absoluteString)>" }

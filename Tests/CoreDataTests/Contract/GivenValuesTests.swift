@@ -81,6 +81,13 @@ struct GivenValuesTests {
         #expect(try context.all(Person.self).first?.value(forKey: "age") as? Int == Int(Int16.max))
     }
 
+    @Test("is nil where an optional is")
+    func optionals() throws {
+        let context = try open { [$0.node("Person", 1, ["name": (nil as String?) as Any, "age": Optional(7) as Any])] }
+        let person = try #require(try context.all(Person.self).first)
+        #expect(person.name == nil && person.age == 7)
+    }
+
     @Test("is as it was after a save that failed, though the class changed it in place")
     func mutable() throws {
         let context = try open { store in

@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// A store over a service that says itself what versions its books have.
+private final class VersionedStore: NSIncrementalStore {
+    static let storeType = "Versioned"
+    override var type: String { Self.storeType }
+
+    var titles: [String: String?] = ["a": "A"]
+    var version: UInt64 = 1000
+    /// Called before a fetch is answered.
+    var onFetch: () -> Void = {}
+
+    override func loadMetadata() throws { metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: UUID().uuidString] }
+
+    /// Looks at no result type.
+    override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+        if let request = request as? NSSaveChangesRequest {
+            for case let book as Book in request.updatedObjects ?? [] { titles["\(referenceObject(for: book.objectID))"] = book.title }
+            return []
+        }
+        guard let entity = (request as? NSFetchRequest<any NSFetchRequestResult>)?.entity else {
+            return try super.execute(request, with: context)
+        }
+        onFetch()
+        return titles.keys.sorted().map { newObjectID(for: entity, referenceObject: $0) }
+    }
+
+    override func newValuesForObject(with objectID: NSManagedObjectID, with context: NSManagedObjectContext) throws
+        -> NSIncrementalStoreNode
+    {
+        let values = ["title": titles["\(referenceObject(for: objectID))"] as Any, "author": (nil as NSManagedObjectID?) as Any]
+        return NSIncrementalStoreNode(objectID: objectID, withValues: values, version: version)
+    }
+}
+
+@Suite("What a service says of its objects")
+struct NodeVersionTests {
+    private let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+    private let store: VersionedStore
+
+    init() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(VersionedStore.self, forStoreType: VersionedStore.storeType)
+        let url = URL(string: "https://example.org/\(UUID().uuidString)")
+        store = try #require(
+            try coordinator.addPersistentStore(ofType: VersionedStore.storeType, configurationName: nil, at: url) as? VersionedStore
+        )
+    }
+
+    private func book(_ context: NSManagedObjectContext) throws -> Book { try #require(try context.all(Book.self).first) }
+
+    private func merge(_ book: Book, into context: NSManagedObjectContext) {
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectIDsKey: [book.objectID]], into: [context])
+    }
+
+    @Test("is nil where an optional in the values is")
+    func optionals() throws {
+        store.titles = ["a": .some(nil), "b": "B"]
+        let context = Library.context(on: coordinator)
+        #expect(try context.all(Book.self).map(\.title) == [nil, "B"])
+        #expect(try context.all(Book.self).map(\.author) == [nil, nil])
+    }
+}
