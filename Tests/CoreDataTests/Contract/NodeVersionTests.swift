@@ -55,6 +55,26 @@ struct NodeVersionTests {
         NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectIDsKey: [book.objectID]], into: [context])
     }
 
+    // * Two contexts read a book; the service gives it a much higher version, which the second one reads.
+    // * The first one saves.
+    // => What it saved is the newest, for everybody, and it can save once more.
+    @Test("is older than what is saved later, however high its version is")
+    func higher() throws {
+        let (context, other) = (Library.context(on: coordinator), Library.context(on: coordinator))
+        let (mine, theirs) = (try book(context), try book(other))
+        #expect(mine.title == "A" && theirs.title == "A")
+        store.version = 5000
+        merge(theirs, into: other)
+        #expect(theirs.title == "A")
+        for title in ["B", "C"] {
+            mine.title = title
+            try context.save()
+            other.refresh(theirs, mergeChanges: false)
+            let third = Library.context(on: coordinator)
+            #expect(try [theirs.title, book(third).title] == [title, title])
+        }
+    }
+
     @Test("is nil where an optional in the values is")
     func optionals() throws {
         store.titles = ["a": .some(nil), "b": "B"]

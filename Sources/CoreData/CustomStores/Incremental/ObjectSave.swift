@@ -175,11 +175,17 @@ final class ObjectSave {
             for insert in group.inserts { completeReferences(of: insert.row) }
             for update in group.updates { completeReferences(of: update.row) }
             cache.publish(inserts: group.inserts, keys: insertedKeys[index], root: root)
-            let versions = ContiguousArray(group.updates.map { update in update.base.map { $0.version + 1 } ?? 0 })
+            let versions = ContiguousArray(group.updates.map { version(after: $0.base, $0.key, root) })
             cache.publish(updates: group.updates, versions: versions, root: root, isOvertaken: isOvertaken)
             for update in group.updates where update.base == nil { cache.forget(root: root, key: update.key) }
             cache.forget(root: root, deletes: group.deletes)
         }
+    }
+
+    /// Above that of any row that others have read meanwhile, too: the class's versions need not count up by one.
+    private func version(after base: Row?, _ key: Int64, _ root: Int) -> Int32 {
+        guard let base else { return 0 }
+        return max(base.version, cache.row(root: root, key: key)?.version ?? 0) + 1
     }
 
     private func completeReferences(of row: Row) {
