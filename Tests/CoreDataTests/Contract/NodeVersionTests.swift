@@ -82,4 +82,23 @@ struct NodeVersionTests {
         #expect(try context.all(Book.self).map(\.title) == [nil, "B"])
         #expect(try context.all(Book.self).map(\.author) == [nil, nil])
     }
+
+    @Test("is told in few words where it is no answer")
+    func summary() throws {
+        store.titles = Dictionary(uniqueKeysWithValues: (0..<1000).map { ("\($0)", "T") })
+        let context = Library.context(on: coordinator)
+        let request = NSFetchRequest<NSDictionary>(entityName: "Book")
+        request.resultType = .dictionaryResultType
+        let asks: [() throws -> Void] = [
+            { _ = try context.fetch(request) }, { _ = try context.count(for: NSFetchRequest<Book>(entityName: "Book")) },
+        ]
+        for ask in asks {
+            #expect {
+                try ask()
+            } throws: { error in
+                let text = error.localizedDescription
+                return text.hasPrefix("VersionedStore.execute(_:with:) has returned 1000 values") && text.count < 300
+            }
+        }
+    }
 }

@@ -74,7 +74,7 @@ extension NodeReading {
         request.resultType = .countResultType
         let answer = try store.execute(request, with: StagedObjects(coordinator).context)
         guard case .number(let count)? = ReferenceObject((answer as? [Any])?.first ?? answer), count >= 0, Int(exactly: count) != nil else {
-            throw broken("execute(_:with:)", "has returned \(answer) for a count")
+            throw broken("execute(_:with:)", "has returned \(Self.summary(of: answer)) for a count")
         }
         guard query.limit == 0 || count <= query.limit else {
             throw broken("execute(_:with:)", "has returned \(count) for a count that is limited to \(query.limit)")
@@ -113,9 +113,15 @@ extension NodeReading {
         request.returnsDistinctResults = query.isDistinct
         let answer = try store.execute(request, with: StagedObjects(coordinator).context)
         guard let dictionaries = answer as? [[String: Any]] else {
-            throw broken("execute(_:with:)", "has returned \(answer) for a fetch of dictionaries")
+            throw broken("execute(_:with:)", "has returned \(Self.summary(of: answer)) for a fetch of dictionaries")
         }
         return try dictionaries.map { dictionary in try query.columns.map { try value(dictionary[$0.name], $0, query.rows.entity) } }
+    }
+
+    /// An answer in an error: of many objects, which a class may give that looks at no result type, the first.
+    private static func summary(of answer: Any) -> String {
+        guard let answers = answer as? [Any], let first = answers.first, answers.count > 1 else { return "\(answer)" }
+        return "\(answers.count) values, the first of which is \(first),"
     }
 
     /// What a dictionary has for a column; of an attribute what it can hold.
