@@ -6,8 +6,12 @@ extension NSPersistentStore {
         guard let reference = ReferenceObject(data) else {
             misuse("\(Self.self).\(method) takes a text or a whole number as the reference object, not \(data).")
         }
-        guard let coordinator = persistentStoreCoordinator, let references, number > 0 else {
-            misuse("\(Self.self).\(method): IDs can be made once the store is added, and in load().")
+        guard let references, let home else { misuse("\(Self.self).\(method): IDs can be made once the store is added, and in load().") }
+        // NB: others may remove the store while its class answers: what comes of the ID is an error then.
+        guard let coordinator = persistentStoreCoordinator else {
+            let key = references.key(of: reference, root: entity.rootEntity.name ?? "")
+            let row = RowReference(key: key, entity: Int32(entity.index), store: number)
+            return NSManagedObjectID(RowIdentity(row, in: IDSpace(entity, home: home)))
         }
         guard let own = coordinator.managedObjectModel.entitiesByName[entity.name ?? ""] else {
             misuse("\(Self.self).\(method): the model of the store's coordinator has no entity \(entity.name ?? "?").")

@@ -101,4 +101,12 @@ struct NodeVersionTests {
             }
         }
     }
+
+    @Test("comes to nothing where the store is removed meanwhile")
+    func removed() throws {
+        let context = Library.context(on: coordinator)
+        store.onFetch = { [coordinator, store] in try? coordinator.remove(store) }
+        let found = (try? context.all(Book.self)) ?? []
+        #expect(coordinator.persistentStores.isEmpty && found.allSatisfy { $0.title == nil })
+    }
 }
