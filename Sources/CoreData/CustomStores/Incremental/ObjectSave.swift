@@ -70,17 +70,15 @@ final class ObjectSave {
 
     /// What the store has to delete: not what others have deleted before, nor what a new object takes the place of.
     private var deleted: Set<NSManagedObject> {
-        Set(
+        let replaced = bound.reduce(into: [:]) { $0[$1.root, default: Set<Int64?>()].insert($1.former) }
+        return Set(
             changes.groups.flatMap { _, group in
-                group.deletes.compactMap { delete in
-                    gone.contains(group.reference(delete.key)) || replaces(delete.key, group) ? nil : object(delete.key, group)
+                let replaced = replaced[group.entity.rootEntity.name ?? ""] ?? []
+                return group.deletes.compactMap { delete in
+                    gone.contains(group.reference(delete.key)) || replaced.contains(delete.key) ? nil : object(delete.key, group)
                 }
             }
         )
-    }
-
-    private func replaces(_ key: Int64, _ group: ChangeSet.Group) -> Bool {
-        bound.contains { $0.former == key && $0.root == group.entity.rootEntity.name }
     }
 
     /// Asks the class to write.
