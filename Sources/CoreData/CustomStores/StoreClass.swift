@@ -10,11 +10,11 @@ struct StoreClass: StoreKind {
         guard let coordinator = opening.coordinator as? NSPersistentStoreCoordinator else {
             misuse("unreachable: a coordinator opens stores")
         }
-        guard let url = opening.url else {
+        guard let url = opening.url ?? Self.nowhere(storeClass) else {
             throw CocoaError.coreData(.persistentStoreOpen, "A store of type \(opening.type) needs a URL.")
         }
         try opening.checkModel()
-        try opening.requireUnused(nil, url)
+        try opening.requireUnused(nil, opening.url)
         if let form = storeClass as? DocumentStore.Type { try DocumentMigration(form: form, opening: opening, url: url).runIfAsked() }
         let made = storeClass.init(
             StoreConstruction(
@@ -30,6 +30,7 @@ struct StoreClass: StoreKind {
                 "\(storeClass) is registered for \(opening.type), but is neither an NSAtomicStore nor an NSIncrementalStore."
             )
         }
+        if opening.url == nil { store.url = nil }
         try opening.requireUnused(store.location, nil)
         try store.loadMetadata()
         try requireMetadata(of: store, opening)
@@ -42,6 +43,11 @@ struct StoreClass: StoreKind {
             throw error
         }
         return store
+    }
+
+    /// What the initialiser of a class is given that may do without a place: behind it may be a service that it knows.
+    private static func nowhere(_ storeClass: NSPersistentStore.Type) -> URL? {
+        storeClass is NSIncrementalStore.Type ? URL(fileURLWithPath: "/dev/null") : nil
     }
 
     /// - Throws: `CocoaError` 134080 for metadata that lack what every store says, 134010 for another type, 134100 for those of another model.
@@ -89,7 +95,8 @@ struct StoreClass: StoreKind {
         // What is no store of the class is not removed.
         if !DatabaseOptions.flag(options?[NSPersistentStoreForceDestroyOption]) { _ = try storeClass.metadataForPersistentStore(with: url) }
         try release()
-        try FileManager.default.removeItem(at: url)
+        // As with a database: a link to the data stays, the data go.
+        try FileManager.default.removeItem(at: url.resolvingSymlinksInPath())
     }
 
     func metadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any] {

@@ -51,6 +51,19 @@ struct DocumentSavingTests {
         #expect(again?.metadata[text] as? String == "value" && again?.identifier == store.identifier)
     }
 
+    @Test("is destroyed where a link leads to it, and made there anew", arguments: types)
+    func link(_ type: String) throws {
+        let link = folder.file("Link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
+        _ = try open(type)
+        #expect(FileManager.default.fileExists(atPath: url.path))
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+        try coordinator.destroyPersistentStore(at: link, ofType: type)
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+        try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: link)
+        #expect(FileManager.default.fileExists(atPath: url.path))
+    }
+
     @Test("is never put in the place of a device or a pipe", arguments: types)
     func pipe(_ type: String) throws {
         try #require(mkfifo(url.path, 0o600) == 0)

@@ -119,6 +119,22 @@ struct ServiceStoreTests {
         #expect(titles == ["A", "A", "B", "B", "C", "C"])
     }
 
+    @Test("needs no URL, and may be there twice then")
+    func noURL() throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+        let stores = try (0..<2).map { number in
+            let added = try coordinator.addPersistentStore(ofType: ServiceStore.storeType, configurationName: nil, at: nil)
+            let store = try #require(added as? ServiceStore)
+            store.books = ["\(number)": ["title": "\(number)"]]
+            return store
+        }
+        #expect(stores.allSatisfy { $0.url == nil })
+        let context = Library.context(on: coordinator)
+        #expect(try context.fetch(request()).map(\.title) == ["0", "1"])
+        try coordinator.remove(stores[0])
+        #expect(try context.fetch(request()).map(\.title) == ["1"])
+    }
+
     @Test("is asked once for what a context has")
     func once() throws {
         let (context, other) = (context(), context())

@@ -3,7 +3,7 @@ import Foundation
 extension NSIncrementalStore: RowStore, ClassStore {
     package var capabilities: StoreCapabilities { [.ownReferences, .rowsOnDemand, .durable, .ownRequests] }
 
-    package var location: StoreLocation { .foreign(url?.absoluteString ?? "") }
+    package var location: StoreLocation { .foreign(url?.absoluteString ?? "\(ObjectIdentifier(self))") }
 
     func begin(_ model: NSManagedObjectModel) throws {
         rowsAtHand.withLock { $0 = RowCache(entityCount: model.entitiesInIndexOrder.count) }
