@@ -101,8 +101,12 @@ extension ControllerResults {
         return list.members.index(of: object).map(list.path(at:))
     }
 
+    /// Made once after a change: lists ask for it again for each of their rows.
     func sections(_ controller: Controller) -> [any NSFetchedResultsSectionInfo]? {
-        list?.sections.map { SectionInfo($0, controller) }
+        guard let list else { return nil }
+        let infos = list.sectionInfos ?? list.sections.map { SectionInfo($0, controller) }
+        list.sectionInfos = infos
+        return infos
     }
 
     func indexTitles(_ controller: Controller) -> [String] {
@@ -129,6 +133,8 @@ private final class SectionInfo: NSFetchedResultsSectionInfo {
     let numberOfObjects: Int
     private weak var list: ResultsList?
     private weak var controller: ControllerResults.Controller?
+    /// The objects, and the list's change count at which they were that.
+    private var known: (objects: [Any], changeCount: Int)?
 
     init(_ section: ResultsSection, _ controller: ControllerResults.Controller) {
         (name, numberOfObjects) = (section.name, section.count)
@@ -136,5 +142,11 @@ private final class SectionInfo: NSFetchedResultsSectionInfo {
     }
 
     var indexTitle: String? { controller.flatMap { $0.results.title(of: name, $0) } }
-    var objects: [Any]? { list.map { list in list.section(named: name).map(list.objects(inSection:)) ?? [] } }
+    var objects: [Any]? {
+        guard let list else { return nil }
+        if let known, known.changeCount == list.changeCount { return known.objects }
+        let objects: [Any] = list.section(named: name).map(list.objects(inSection:)) ?? []
+        known = (objects, list.changeCount)
+        return objects
+    }
 }

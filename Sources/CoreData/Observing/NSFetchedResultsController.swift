@@ -115,7 +115,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
 
 /// What depends on the type of the results, for a controller as delegates know it: the one that is there is of another type.
 extension NSFetchedResultsController where ResultType == any NSFetchRequestResult {
-    public var fetchedObjects: [any NSFetchRequestResult]? { results.list?.objects }
+    public var fetchedObjects: [any NSFetchRequestResult]? { results.list?.results }
     public func object(at indexPath: IndexPath) -> any NSFetchRequestResult { results.object(at: indexPath) }
     public func indexPath(forObject object: any NSFetchRequestResult) -> IndexPath? { results.path(of: object) }
 }

@@ -9,6 +9,11 @@ final class ResultsList {
     private var table: SectionTable
     /// All members as an array, for whoever asks; until the next change.
     private var flat: [NSManagedObject]?
+    private var flatResults: [any NSFetchRequestResult]?
+    /// What the controller says of the sections; until the next change.
+    var sectionInfos: [any NSFetchedResultsSectionInfo]?
+    /// How often members came or went: what somebody keeps of the list is as it was at one number.
+    private(set) var changeCount = 0
 
     /// - Throws: `CocoaError` 134060 where objects of one section do not stand together.
     init(_ query: ResultsQuery, _ objects: [NSManagedObject]) throws {
@@ -31,6 +36,13 @@ final class ResultsList {
         members.forEach { objects.append($0) }
         flat = objects
         return objects
+    }
+
+    /// The same, as who does not know their class takes them.
+    var results: [any NSFetchRequestResult] {
+        let known = flatResults ?? objects
+        flatResults = known
+        return known
     }
 
     func objects(inSection section: Int) -> [NSManagedObject] { range(ofSection: section).map(members.member(at:)) }
@@ -60,7 +72,7 @@ final class ResultsList {
     /// - Returns: those, as they were, and where.
     func remove(_ objects: [(object: NSManagedObject, index: Int)]) -> [(section: ResultsSection, index: Int)] {
         if objects.isEmpty { return [] }
-        flat = nil
+        noteChange()
         var counts: [Int: Int] = [:]
         for (object, index) in objects {
             counts[section(at: index), default: 0] += 1
@@ -81,11 +93,16 @@ final class ResultsList {
     /// - Returns: the names of the sections that were made for them, in order.
     func insert(_ objects: [NSManagedObject]) -> [String] {
         if objects.isEmpty { return [] }
-        flat = nil
+        noteChange()
         let entries = objects.map { (probe: query.order.probe($0), section: query.sectionName(of: $0)) }
         let added = addSections(for: entries)
         for (probe, name) in entries { if let section = section(named: name) { insert(probe, to: section) } }
         return added
+    }
+
+    private func noteChange() {
+        (flat, flatResults, sectionInfos) = (nil, nil, nil)
+        changeCount += 1
     }
 
     private func insert(_ probe: ResultsOrder.Probe, to section: Int) {
