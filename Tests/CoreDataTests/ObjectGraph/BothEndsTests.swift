@@ -53,6 +53,47 @@ struct BothEndsTests {
         #expect(reader.own(person).reports == [reader.own(report)] && reader.own(person).desk === reader.own(desk))
     }
 
+    // * An object is taken out of a relationship that has not been read, and that it is not in; then others put it in, which is merged.
+    // => It is in, at both ends.
+    @Test("after others have put in what was taken out here without being in")
+    func takenOutBefore() throws {
+        let (author, book) = (Author(context: context), Book(context: context))
+        (author.name, book.title) = ("a", "b")
+        try context.save()
+        let reader = library.newContext()
+        let (own, member) = (reader.own(author), reader.own(book))
+        own.removeFromBooks(member)
+        let saves = Notifications(.NSManagedObjectContextDidSave, from: context)
+        book.author = author
+        try context.save()
+        reader.mergeChanges(fromContextDidSave: try #require(saves.received.last))
+        #expect(member.author === own && own.books == [member])
+    }
+
+    // * A to-one is led elsewhere here and by others, of which a merge tells, though not of those that it led to; then it is led on here: back to
+    //   whom it has left, or away from whom others have led it to as well.
+    // => Whoever it leads to has it, and nobody else.
+    @Test("after a relationship that others have led elsewhere, too, is led on", arguments: [false, true])
+    func ledOn(isBack: Bool) throws {
+        let (authors, book) = ((0..<3).map { _ in Author(context: context) }, Book(context: context))
+        (book.title, book.author) = ("b", authors[0])
+        try context.save()
+        let rival = library.newContext()
+        for author in authors { #expect(author.books.count <= 1) }
+        book.author = authors[isBack ? 1 : 2]
+        rival.own(book).author = rival.own(authors[2])
+        try rival.save()
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: [book.objectID]], into: [context])
+        book.author = isBack ? authors[0] : nil
+        for _ in 0..<2 {
+            for author in authors { context.refresh(author, mergeChanges: true) }
+            #expect(authors.map(\.books) == [isBack ? [book] : [], [], []])
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            try context.save()
+        }
+        #expect(try library.sql("SELECT ifnull(ZAUTHOR, 0) FROM ZBOOK") == (isBack ? "\(authors[0].key)" : "0"))
+    }
+
     // * A delete has been carried along relationships; a rival has changed the object meanwhile, and the policy lets the store win.
     // => The object stays, with all that led to it; a later delete of its owner finds it.
     @Test(

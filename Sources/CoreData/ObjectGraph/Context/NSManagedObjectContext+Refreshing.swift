@@ -105,9 +105,11 @@ extension NSManagedObjectContext {
     /// Others have led a relationship elsewhere that was changed here, too: whom it leads to now loses the object with the next save.
     private func leaveNewTargets(_ object: NSManagedObject, _ kept: SlotMask, _ former: Row, _ newest: Row) {
         for slot in kept.filter(object.scope.shape.layout.referenceSlots) {
-            guard let inverse = object.scope.shape.toOnes[slot]?.inverse, let reference = newest.reference(slot).map(forwarded),
-                reference != former.reference(slot).map(forwarded), reference != object.currentRow.reference(slot).map(forwarded)
-            else { continue }
+            let (lost, found) = (former.reference(slot).map(forwarded), newest.reference(slot).map(forwarded))
+            let current = object.currentRow.reference(slot).map(forwarded)
+            guard let inverse = object.scope.shape.toOnes[slot]?.inverse, lost != found else { continue }
+            if let index = inverse.toManyIndex { measureAnew(object, index, lost, found, current) }
+            guard let reference = found, reference != current else { continue }
             let target = self.object(for: reference)
             guard !target.state.contains(.deleted) else { continue }
             // What has been read of it is older than that.
@@ -117,6 +119,20 @@ extension NSManagedObjectContext {
                 readAnew(target)
             }
             target.unlink(object, along: inverse)
+        }
+    }
+
+    /// What is to be saved of a member is measured against what others have saved: its former owner has lost it, the new one has it.
+    private func measureAnew(
+        _ member: NSManagedObject,
+        _ index: Int,
+        _ former: RowReference?,
+        _ new: RowReference?,
+        _ current: RowReference?
+    ) {
+        for owner in [former, new].compactMap({ $0 }).compactMap(registeredObject(for:)) where !owner.state.contains(.deleted) {
+            owner.existingContents(index)?.dropEdit(of: member)
+            if owner.rowReference == current, current == former { owner.linkMember(member, index) }
         }
     }
 

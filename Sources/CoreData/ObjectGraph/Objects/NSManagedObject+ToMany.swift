@@ -162,9 +162,18 @@ extension NSManagedObject {
 
     final func removeMember(_ object: NSManagedObject, from index: Int) {
         checkQueue()
+        if isKnownToLack(object, index) { return }
         guard contents(index).remove(object) else { return }
         noteToManyChange(index)
         if let inverse = followedInverse(of: scope.shape.toManys[index]) { object.unlink(self, along: inverse) }
+    }
+
+    /// Whether the members have not been read, but the object says that it is none: others may yet put it in.
+    private func isKnownToLack(_ object: NSManagedObject, _ index: Int) -> Bool {
+        guard let inverse = followedInverse(of: scope.shape.toManys[index]), !inverse.isToMany, contents(index).members == nil else {
+            return false
+        }
+        return object.refersElsewhere(than: self, along: inverse)
     }
 
     /// Gives all members their positions anew.

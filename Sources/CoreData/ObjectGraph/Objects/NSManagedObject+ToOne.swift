@@ -157,6 +157,12 @@ extension NSManagedObject {
         return isChanged(slot) && !refers(to: object, slot)
     }
 
+    /// Whether a to-one relationship of this object, which is read for it, leads elsewhere than to `object`, or nowhere.
+    final func refersElsewhere(than object: NSManagedObject, along relationship: NSRelationshipDescription) -> Bool {
+        guard case .toOne(let slot, _)? = scope.shape.properties[relationship.name] else { return false }
+        return !refers(to: object, slot)
+    }
+
     private func refers(to object: NSManagedObject, _ slot: Int) -> Bool {
         isUninserted ? uninsertedTarget(slot) === object : forwardedReference(slot) == object.rowReference
     }
