@@ -10,9 +10,10 @@ final class ResultsTracker: ContextWatcher, @unchecked Sendable {
     private(set) var list: ResultsList?
     /// Whether nothing is done about changes.
     var isPaused = false
-    /// Whether something happened while that was so.
+    /// Whether something has happened that the list does not show: it was paused, or what it has to know could not be read.
     private var isOutdated = false
-    private var (isBusy, waiting): (Bool, [ChangedObjects]) = (false, [])
+    /// What has happened since the event that is being told, and the number of the latest event that this has heard of.
+    private var (isBusy, waiting, latest) = (false, ChangedObjects(), 0)
 
     /// Called before and after the list changes.
     var willChange: () -> Void = {}
@@ -41,13 +42,14 @@ final class ResultsTracker: ContextWatcher, @unchecked Sendable {
         let objects = try context.fetch(request)
         if let sectionKeyPath { context.readTargets(on: sectionKeyPath, of: objects, entity) }
         list = try ResultsList(query, objects)
-        (isOutdated, waiting) = (false, [])
-        context.watchers.add(self, of: query.relatedEntities.union(query.entities))
+        (isOutdated, waiting, latest) = (false, ChangedObjects(), context.tracker.eventCount)
+        context.watchers.add(self, of: Set(query.entities), reading: query.relatedEntities)
     }
 
     /// Catches up with what happened while the tracker was paused, telling nobody.
     func goOn() {
-        isPaused = false
+        // The fetch may end an event, of which nobody is told either.
+        defer { isPaused = false }
         guard isOutdated else { return }
         do { try fetch() } catch { context?.logFailure("fetching results again", error) }
     }
@@ -55,65 +57,81 @@ final class ResultsTracker: ContextWatcher, @unchecked Sendable {
     func contextEnded() { hasEnded() }
 
     func contextWasReset() {
-        (list, waiting) = (nil, [])
+        (list, waiting) = (nil, ChangedObjects())
         didReset()
     }
 
     func eventEnded(_ event: ChangedObjects) {
-        guard list != nil else { return }
+        guard list != nil, let context, event.number > latest else { return }
         if isPaused { return isOutdated = true }
-        waiting.append(event)
-        // Whoever is told of a change may cause another.
+        // Whoever is told of an event may cause another, of which those hear first who have not been told of the first.
+        for announced in context.tracker.announced where announced.number > latest { waiting.add(announced) }
+        latest = event.number
         guard !isBusy else { return }
         isBusy = true
         defer { isBusy = false }
-        while !waiting.isEmpty, let list { follow(waiting.removeFirst(), list) }
+        while let list, !waiting.saysNothing { follow(list, context) }
     }
 
-    private func follow(_ event: ChangedObjects, _ list: ResultsList) {
-        guard let context else { return }
+    private func follow(_ list: ResultsList, _ context: NSManagedObjectContext) {
+        var event = ChangedObjects()
+        guard let update = update(of: list, &event, context), !update.isEmpty else { return }
+        willChange()
+        // What whoever was told has changed is out of order, and counts at once.
+        let isCurrent = waiting.saysNothing && !context.tracker.hasNews
+        let current = isCurrent ? update : self.update(of: list, &event, context)
+        didChange(self.list === list ? apply(current, context) : ResultsChange())
+    }
+
+    private func apply(_ update: ResultsUpdate?, _ context: NSManagedObjectContext) -> ResultsChange {
+        let failures = context.tracker.failedReadCount
+        defer { isOutdated = isOutdated || context.tracker.failedReadCount > failures }
+        return update?.apply() ?? ResultsChange()
+    }
+
+    private func takeWaiting() -> ChangedObjects {
+        defer { (waiting, isOutdated) = (ChangedObjects(), false) }
+        var event = waiting
+        event.isOfUnknown = event.isOfUnknown || isOutdated
+        return event
+    }
+
+    /// What an event means for the list; nil where that cannot be found out: then the next one brings the list up to date.
+    ///
+    /// - Parameter event: gets what has happened since.
+    private func update(of list: ResultsList, _ event: inout ChangedObjects, _ context: NSManagedObjectContext) -> ResultsUpdate? {
+        event.add(takeWaiting())
+        // Reading a property cannot throw, and gives nil where it fails.
+        let failures = context.tracker.failedReadCount
         do {
-            guard let candidates = try candidates(event, list, context) else { return }
-            let update = try ResultsUpdate(of: list, candidates, deleted: event.deleted)
-            guard !update.isEmpty else { return }
-            willChange()
-            didChange(update.apply())
+            let update = try ResultsUpdate(of: list, candidates(&event, list, context))
+            if context.tracker.failedReadCount == failures { return update }
         } catch {
             context.logFailure("following changes of results", error)
         }
+        isOutdated = true
+        return nil
     }
 
-    /// What is in the list, what ought to be, and others.
-    private func all(_ list: ResultsList, _ context: NSManagedObjectContext, _ others: Set<NSManagedObject>) throws -> [NSManagedObject] {
-        let objects = try Array(Set(list.objects + context.fetch(request)).union(others))
-        if let sectionKeyPath { context.readTargets(on: sectionKeyPath, of: objects, list.query.entity) }
-        return objects
-    }
-
-    /// The objects that the list has to look at; nil where there is none.
-    private func candidates(_ event: ChangedObjects, _ list: ResultsList, _ context: NSManagedObjectContext) throws -> [NSManagedObject]? {
-        var candidates: Set<NSManagedObject> = []
-        for changed in [event.inserted, event.updated, event.deleted, event.refreshed] {
-            for object in changed where list.query.concerns(object) { candidates.insert(object) }
+    /// The objects that the list has to look at.
+    private func candidates(
+        _ event: inout ChangedObjects,
+        _ list: ResultsList,
+        _ context: NSManagedObjectContext
+    ) throws -> ResultsCandidates {
+        var candidates = ResultsCandidates(event, of: list, in: context)
+        if candidates.mayBeAny {
+            let any = try list.objects + context.fetch(request)
+            // The fetch has ended an event, if there was one.
+            event.add(takeWaiting())
+            candidates = ResultsCandidates(event, of: list, in: context)
+            candidates.add(any)
         }
-        if !list.query.relatedEntities.isEmpty {
-            guard let owners = RelatedChanges(context: context, pending: event.all).owners(of: list.query.entity, reading: list.query.paths)
-            else { return try all(list, context, candidates) }
-            candidates.formUnion(owners)
-        }
-        if event.isOfUnknown { return try all(list, context, candidates) }
-        if candidates.isEmpty { return nil }
-        // What changed since then is not in order either.
-        if context.tracker.hasTouched { candidates.formUnion(context.tracker.touched.filter(list.query.concerns)) }
-        let objects = Array(candidates)
+        let objects = candidates.objects
         if objects.contains(where: { $0.state.contains(.rowless) }) { try context.readRows(of: objects) }
         if let sectionKeyPath, list.query.followsSections { context.readTargets(on: sectionKeyPath, of: objects, list.query.entity) }
-        return objects
+        return candidates
     }
-}
-
-extension ChangedObjects {
-    fileprivate var all: [NSManagedObject] { Array(inserted) + Array(updated) + Array(deleted) + Array(refreshed) }
 }
 
 extension NSManagedObjectContext {

@@ -12,22 +12,25 @@ struct ResultsUpdate {
 
     var isEmpty: Bool { leaving.isEmpty && moving.isEmpty && staying.isEmpty && entering.isEmpty }
 
-    /// - Parameter candidates: objects that something happened to, each once: all others are as they were.
+    /// - Parameter candidates: all other objects are as they were.
     /// - Throws: `CocoaError` 134060 where the predicate cannot be evaluated.
-    init(of list: ResultsList, _ candidates: [NSManagedObject], deleted: Set<NSManagedObject>) throws {
+    init(of list: ResultsList, _ candidates: ResultsCandidates) throws {
         self.list = list
         var remaining: [Member] = []
-        for object in candidates {
-            let belongs = try !deleted.contains(object) && list.query.includes(object)
+        for object in candidates.objects {
+            let belongs = try !candidates.deleted.contains(object) && list.query.includes(object)
             switch (list.members.index(of: object), belongs) {
             case (let index?, true): remaining.append((object, index))
             case (let index?, false): leaving.append((object, index))
+            // Its event has not ended, and may never say that it was there.
+            case (nil, true) where object.state.contains(.insertedNow): break
             case (nil, true): entering.append(object)
             case (nil, false): break
             }
         }
         leaving.sort { $0.index < $1.index }
         sortOut(remaining.sorted { $0.index < $1.index })
+        staying.removeAll { !candidates.isTold($0.object) }
     }
 
     /// Decides for members that changed which stay where they are: as many as are in order between neighbours that have not changed.

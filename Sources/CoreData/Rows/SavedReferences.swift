@@ -5,6 +5,8 @@ struct SavedReferences: Sendable {
     var deleted: [RowReference] = []
     /// Whether a merge policy has changed what contexts below believe to be saved: then it goes all the way down.
     var areCorrections = false
+    /// Whether a program has said what is in it, which may not name those that the deleted were related to: as with the IDs of a batch delete.
+    var mayLackRelated = false
 
     /// New objects that a merge policy has merged into others which have the same unique values.
     var replaced: [Replacement] = []

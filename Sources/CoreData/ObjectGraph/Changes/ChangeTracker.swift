@@ -26,6 +26,12 @@ final class ChangeTracker {
     @exclusivity(unchecked) private var arrived: ContiguousArray<NSManagedObject> = []
     /// Whether others have changed in the current event what the context has not read, and nobody can tell what.
     @exclusivity(unchecked) private var hasUnknown = false
+    /// The indexes of the entities of objects that others have deleted, of which nobody can tell who was related to them.
+    @exclusivity(unchecked) private var goneEntities: Set<Int> = []
+    /// How many events have ended.
+    private(set) var eventCount = 0
+    /// How many reads have failed without anybody being told: of properties, which gave nil.
+    var failedReadCount = 0
     /// Told of the first change of an event: for a main-queue context, whose events may end with the turn.
     @exclusivity(unchecked) var turn: MainTurn?
     /// The rows of the first objects in the list, as a child has handed them over: a save passes them on where nothing has changed since.
@@ -49,7 +55,7 @@ final class ChangeTracker {
     @inline(__always) var hasTouched: Bool { eventStart < objects.count || !retouched.isEmpty }
 
     /// Whether there is something to announce.
-    var hasNews: Bool { hasTouched || !refreshed.isEmpty || !arrived.isEmpty || hasUnknown }
+    var hasNews: Bool { hasTouched || !refreshed.isEmpty || !arrived.isEmpty || hasUnknown || !goneEntities.isEmpty }
 
     /// Objects that changed since pending changes were last processed.
     var touched: ContiguousArray<NSManagedObject> {
@@ -169,6 +175,12 @@ final class ChangeTracker {
         hasUnknown = true
     }
 
+    /// Others have deleted objects of some entities, and who was related to them is not known here.
+    func noteGone(_ entities: Set<Int>) {
+        if !hasNews { beginEvent() }
+        goneEntities.formUnion(entities)
+    }
+
     /// The object takes part in the next save's search for conflicts.
     func noteLock(of object: NSManagedObject) {
         object.state.insert(.locked)
@@ -203,14 +215,27 @@ final class ChangeTracker {
         let isWhole = eventStart == 0 && retouched.isEmpty && event.count == objects.count
         whole = isWhole ? event : nil
         touched.forEachBorrowed { $0.state.subtract(.ofEvent) }
-        if !arrived.isEmpty { event.inserted.formUnion(arrived) }
-        if !refreshed.isEmpty { event.refreshed = Set(refreshed) }
-        event.isOfUnknown = hasUnknown
-        (retouched, arrived, hasUnknown) = ([], [], false)
+        addNewsOfOthers(to: &event)
+        eventCount += 1
+        event.number = eventCount
+        (retouched, arrived, hasUnknown, goneEntities) = ([], [], false, [])
         endRefreshes()
         dropUnchanged()
         eventStart = objects.count
         return event
+    }
+
+    /// What has happened since the last event ended.
+    var unended: ChangedObjects {
+        var event = ChangedObjects(touched)
+        addNewsOfOthers(to: &event)
+        return event
+    }
+
+    private func addNewsOfOthers(to event: inout ChangedObjects) {
+        if !arrived.isEmpty { event.inserted.formUnion(arrived) }
+        if !refreshed.isEmpty { event.refreshed = Set(refreshed) }
+        (event.isOfUnknown, event.goneEntities) = (hasUnknown, goneEntities)
     }
 
     /// Objects that have nothing to save any more leave the list, once they are more than half of it.
@@ -231,7 +256,7 @@ final class ChangeTracker {
         objects.forEachBorrowed { $0.state.remove(.listed) }
         touched.forEachBorrowed { $0.state.subtract(.ofEvent) }
         (objects, retouched, unpropagated, arrived, deletedInsertions) = ([], [], [], [], [])
-        hasUnknown = false
+        (hasUnknown, goneEntities) = (false, [])
         endRefreshes()
         eventStart = 0
         propagationFailure = nil

@@ -8,6 +8,10 @@ struct ChangedObjects {
     var refreshed: Set<NSManagedObject> = []
     /// Whether objects may have changed of which the context knows nothing: only a fetch can say.
     var isOfUnknown = false
+    /// The indexes of the entities of objects that others have deleted, of which the context cannot tell who was related to them.
+    var goneEntities: Set<Int> = []
+    /// Counts the events of a context.
+    var number = 0
 
     /// What happened to an object in the event that ends.
     private enum Kind {
@@ -56,6 +60,23 @@ struct ChangedObjects {
     var count: Int { inserted.count + updated.count + deleted.count }
 
     var isEmpty: Bool { count == 0 && refreshed.isEmpty }
+    /// Whether whoever follows has nothing to look at either.
+    var saysNothing: Bool { isEmpty && goneEntities.isEmpty && !isOfUnknown }
+
+    /// All that something happened to.
+    var all: [NSManagedObject] { Array(inserted) + Array(updated) + Array(deleted) + Array(refreshed) }
+
+    /// Adds what has happened since.
+    mutating func add(_ later: ChangedObjects) {
+        if saysNothing { return self = later }
+        inserted.formUnion(later.inserted)
+        updated.formUnion(later.updated)
+        refreshed.formUnion(later.refreshed)
+        // One that was deleted may be back.
+        deleted = deleted.subtracting(later.inserted).union(later.deleted)
+        goneEntities.formUnion(later.goneEntities)
+        isOfUnknown = isOfUnknown || later.isOfUnknown
+    }
 
     func contains(_ object: NSManagedObject) -> Bool { inserted.contains(object) || updated.contains(object) || deleted.contains(object) }
 

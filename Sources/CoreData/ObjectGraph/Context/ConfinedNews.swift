@@ -35,6 +35,7 @@ final class ConfinedNews: Sendable {
         private var updated: Set<RowReference> = []
         private var deleted: Set<RowReference> = []
         private var replaced: [SavedReferences.Replacement] = []
+        private var mayLackRelated = false
 
         init(areCorrections: Bool) { self.areCorrections = areCorrections }
 
@@ -51,6 +52,7 @@ final class ConfinedNews: Sendable {
                 deleted.insert(reference)
             }
             replaced += saved.replaced
+            mayLackRelated = mayLackRelated || saved.mayLackRelated
         }
 
         var references: SavedReferences {
@@ -59,6 +61,7 @@ final class ConfinedNews: Sendable {
                 updated: Array(updated),
                 deleted: Array(deleted),
                 areCorrections: areCorrections,
+                mayLackRelated: mayLackRelated,
                 replaced: replaced
             )
         }

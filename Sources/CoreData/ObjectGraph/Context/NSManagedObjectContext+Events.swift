@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
     }
 
     private func announce(_ event: ChangedObjects) {
-        guard !event.isEmpty || event.isOfUnknown else { return }
+        guard !event.saysNothing else { return }
         tracker.announced.append(event)
         defer { tracker.announced.removeLast() }
         if !event.isEmpty { post(.NSManagedObjectContextObjectsDidChange, event.userInfo) }
@@ -40,6 +40,12 @@ extension NSManagedObjectContext {
         var info: [AnyHashable: Any] = Dictionary(minimumCapacity: sets.count)
         for (key, set) in sets { info[key.rawValue] = set }
         NotificationCenter.default.post(name: name, object: self, userInfo: info.isEmpty ? nil : info)
+    }
+
+    /// A property could not be read: its reader gets nil, or no members, and may ask again.
+    func noteFailedRead(_ what: String, _ error: any Error) {
+        tracker.failedReadCount += 1
+        logFailure(what, error)
     }
 
     func logFailure(_ what: String, _ error: any Error) {

@@ -27,7 +27,11 @@ extension NSManagedObjectContext {
     ) {
         // Parents first: children read what they have.
         for context in contexts.sorted(by: { $0.depth < $1.depth }) {
-            context.performAndWait { context.merge(SavedReferences(changeNotificationData, in: context), isForeign: true) }
+            context.performAndWait {
+                var saved = SavedReferences(changeNotificationData, in: context)
+                saved.mayLackRelated = true
+                context.merge(saved, isForeign: true)
+            }
         }
     }
 
@@ -44,8 +48,9 @@ extension NSManagedObjectContext {
     }
 
     private func mergeMet(_ saved: SavedReferences, _ isForeign: Bool) {
-        if isForeign { parentSource.forgetRows(saved.updated + saved.inserted + saved.deleted) }
-        let updated = mergeUpdates(isForeign ? saved.updatedOrInserted : saved.updated)
+        let owners = saved.mayLackRelated ? noteUnseenDeletes(saved.deleted) : []
+        if isForeign { parentSource.forgetRows(saved.updated + saved.inserted + saved.deleted + owners) }
+        let updated = mergeUpdates((isForeign ? saved.updatedOrInserted : saved.updated).adding(owners))
         noteUnread(saved.updated)
         let inserted = saved.inserted.map(object(for:))
         // Looked for too early, or written again under its key; unless what tells of it is older than its delete.
@@ -99,12 +104,7 @@ extension NSManagedObjectContext {
 }
 
 extension SavedReferences {
-    /// Each once.
-    fileprivate var updatedOrInserted: [RowReference] {
-        if inserted.isEmpty { return updated }
-        let known = Set(updated)
-        return updated + inserted.filter { !known.contains($0) }
-    }
+    fileprivate var updatedOrInserted: [RowReference] { updated.adding(inserted) }
 
     /// Reads the lists of a notification; what is no row of `context`'s stores is left out.
     init(_ info: [AnyHashable: Any], in context: NSManagedObjectContext) {
@@ -129,6 +129,15 @@ extension SavedReferences {
         case let set as NSSet: return set.allObjects
         default: return []
         }
+    }
+}
+
+extension [RowReference] {
+    /// Each once.
+    fileprivate func adding(_ others: [RowReference]) -> [RowReference] {
+        if others.isEmpty { return self }
+        let known = Set(self)
+        return self + others.filter { !known.contains($0) }
     }
 }
 

@@ -146,7 +146,7 @@ extension NSManagedObjectContext {
             try read(relationship, index, of: owners)
         } catch {
             // As with a fault: reading a property cannot throw.
-            logFailure("reading \(relationship.entity.name ?? "?").\(relationship.name)", error)
+            noteFailedRead("reading \(relationship.entity.name ?? "?").\(relationship.name)", error)
         }
     }
 

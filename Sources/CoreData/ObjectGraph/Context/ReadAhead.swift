@@ -189,7 +189,7 @@ extension NSManagedObjectContext {
             show(own, relationship, index, of: [owner])
         } catch {
             // As with a fault: reading a property cannot throw.
-            logFailure("reading \(relationship.entity.name ?? "?").\(relationship.name)", error)
+            noteFailedRead("reading \(relationship.entity.name ?? "?").\(relationship.name)", error)
         }
     }
 

@@ -24,7 +24,7 @@ extension NSManagedObject {
     ///
     /// Where reading the row fails it stays a fault, which reads as nil: the next access tries again.
     @usableFromInline @inline(never) final func fire() {
-        do { try fireThrowing() } catch { registeredContext?.logFailure("filling a fault for \(objectID)", error) }
+        do { try fireThrowing() } catch { registeredContext?.noteFailedRead("filling a fault for \(objectID)", error) }
     }
 
     final func fireThrowing() throws {
