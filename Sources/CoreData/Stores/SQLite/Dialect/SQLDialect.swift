@@ -24,7 +24,6 @@ enum SQLDialect {
     static let insertUpToFailure = "INSERT OR FAIL"
     /// What is there already stays.
     static let insertMissing = "INSERT OR IGNORE"
-    static let insertOrReplace = "INSERT OR REPLACE"
     static let updateUpToFailure = "UPDATE OR FAIL"
 
     /// What an INSERT does with a row that has the same values in unique columns; nothing where there are no assignments.

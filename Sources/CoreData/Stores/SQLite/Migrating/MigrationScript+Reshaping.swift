@@ -18,12 +18,18 @@ extension MigrationScript {
     private var columnsThatGo: [String: [String]] {
         var columns: [String: [String]] = [:]
         for change in transition.tables where change.isInPlace {
-            if let origin = change.origin { columns[origin.name] = change.dropped + change.renamed.map(\.old) }
+            if let origin = change.origin { columns[origin.name] = dropped(change, origin) + change.renamed.map(\.old) }
         }
         for join in transition.joins {
             if let kept = join.kept { columns[kept.name] = zip(kept.columns, join.table.columns).filter { $0 != $1 }.map(\.0) }
         }
         return columns
+    }
+
+    /// The columns that nothing comes from, and those of no model under a name that is needed now, as a migration that was put off may leave them.
+    private func dropped(_ change: TableChange, _ origin: SQLTable) -> [String] {
+        let (own, wanted) = (Set(origin.columns.map(\.name)), Set(change.columns.map(\.name)))
+        return change.dropped + (file.columns[origin.name] ?? []).filter { !own.contains($0) && wanted.contains($0) }
     }
 
     mutating func reshape() {
@@ -37,9 +43,10 @@ extension MigrationScript {
             if !changed.isEmpty {
                 run("UPDATE \(table) SET Z_ENT = \(Self.renumbered("Z_ENT", changed)) WHERE Z_ENT IN (\(Self.list(changed.map(\.old))))")
             }
-            for column in change.dropped { run("ALTER TABLE \(table) DROP COLUMN \(column)") }
+            let dropped = dropped(change, origin)
+            for column in dropped { run("ALTER TABLE \(table) DROP COLUMN \(column)") }
             let added = change.added.map { (old: temporaryName($0.name, change), new: $0.name) }.filter { $0.old != $0.new }
-            renameColumns(change.renamed + added, of: table, beside: Set(file.columns[origin.name] ?? []).subtracting(change.dropped))
+            renameColumns(change.renamed + added, of: table, beside: Set(file.columns[origin.name] ?? []).subtracting(dropped))
         }
         for join in transition.joins {
             guard let kept = join.kept else { continue }

@@ -136,10 +136,11 @@ extension StoreMetadata {
             )
         }
         let plist = try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
-        let columns = [SQLNames.metadataVersion, SQLNames.identifier, SQLNames.propertyList].joined(separator: ", ")
-        try connection.run(
-            "\(SQLDialect.insertOrReplace) INTO \(SQLNames.metadataTable)(\(columns)) VALUES(1, ?1, ?2)",
-            [.text(uuid), .blob(Array(plist))]
-        )
+        let (table, uuid, contents) = (SQLNames.metadataTable, SQLNames.identifier, SQLNames.propertyList)
+        let values: [SQLiteValue] = [.text(self.uuid), .blob(Array(plist))]
+        // NB: a table that some tool has restored may have its row under another number, or several.
+        try connection.run("UPDATE \(table) SET \(uuid) = ?1, \(contents) = ?2", values)
+        if connection.changes > 0 { return }
+        try connection.run("INSERT INTO \(table)(\(SQLNames.metadataVersion), \(uuid), \(contents)) VALUES(1, ?1, ?2)", values)
     }
 }
