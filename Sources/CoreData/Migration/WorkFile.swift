@@ -87,8 +87,10 @@ enum SupportFolder {
 
     static func move(from url: URL, to other: URL) throws {
         guard let folder = folder(url), isThere(folder), let place = self.folder(other) else { return }
-        remove(of: other)
-        try FileManager.default.moveItem(at: folder, to: place)
+        guard isThere(place) else { return try FileManager.default.moveItem(at: folder, to: place) }
+        // NB: a store of another extension has its data there, too; each file has a name of its own for ever.
+        try ExternalFiles(folder).copy(to: place)
+        remove(of: url)
     }
 
     static func remove(of url: URL) {

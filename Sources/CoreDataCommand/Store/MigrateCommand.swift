@@ -54,7 +54,8 @@ struct MigrateCommand: ParsableCommand {
     }
 
     private func backUp(_ migration: any FileMigration) throws {
-        let copy = URL(fileURLWithPath: url.path + ".backup")
+        // NB: the folder with data in files of their own is called as the store without its extension.
+        let copy = URL(fileURLWithPath: url.path + (url.pathExtension.isEmpty ? "-backup" : ".backup"))
         guard !FileManager.default.fileExists(atPath: copy.path) else { throw Failure("There is a backup already: \(copy.path).") }
         try migration.backUp(to: copy)
     }

@@ -195,4 +195,42 @@ struct ManualMigrationTests {
         #expect(lines.prefix(2) == ["Ann1 Löwe, 21: [2, 3]", "Ann2 Löwe, 22: [4, 5]"])
         #expect(lines.dropFirst(2).first == "0 0.0 [\"red\", \"green\"] of -")
     }
+
+    // * The new store has the name of the source, but for its extension, and with it the folder for data in files of their own. It has none.
+    // => The source has its data still: it is only read.
+    @Test("leaves the source its data in files of their own", arguments: [true, false])
+    func sharedFolder(bySQL: Bool) throws {
+        func model(_ names: [String]) -> NSManagedObjectModel {
+            let photo = NSEntityDescription("Photo")
+            photo.properties = names.map { attribute($0, $0 == "title" ? .string : .binaryData) }
+            photo.attributesByName["data"]?.allowsExternalBinaryDataStorage = true
+            photo.attributesByName["sound"]?.allowsExternalBinaryDataStorage = true
+            return NSManagedObjectModel(photo)
+        }
+        let (old, new) = (model(["data", "sound"]), model(["sound", "title"]))
+        let source = folder.file("Photos.sqlite")
+        let stack = try Stack(source, old)
+        let context = stack.newContext()
+        let photo = NSEntityDescription.insertNewObject(forEntityName: "Photo", into: context)
+        for name in ["data", "sound"] { photo.setValue(Data([1]), forKey: name) }
+        try context.save()
+        try stack.close()
+        let files = try #require(StorePlace.file(source).supportFolder).appendingPathComponent("_EXTERNAL_DATA")
+        try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
+        for name in ["data", "sound"] {
+            let file = UUID().uuidString
+            try Data(name.utf8).write(to: files.appendingPathComponent(file))
+            _ = try Child.sqlite(source, "UPDATE ZPHOTO SET Z\(name.uppercased()) = CAST(x'02' || '\(file)' || x'00' AS BLOB)")
+        }
+        let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+        let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
+        manager.usesStoreSpecificMigrationManager = bySQL
+        try manager.migrateStore(from: source, type: .sqlite, mapping: mapping, to: folder.file("Photos.new"), type: .sqlite)
+        for (url, model, names) in [(source, old, ["data", "sound"]), (folder.file("Photos.new"), new, ["sound"])] {
+            let stack = try Stack(url, model)
+            let photo = try stack.newContext().fetch(NSFetchRequest<NSManagedObject>(entityName: "Photo")).first
+            #expect(names.map { photo?.value(forKey: $0) as? Data } == names.map { Data($0.utf8) })
+            try stack.close()
+        }
+    }
 }
