@@ -1,5 +1,6 @@
 import Foundation
 import Predicates
+import class Predicates.NSComparisonPredicate
 import class Predicates.NSExpression
 
 /// Writes down as a mapping model what follows from two versions.
@@ -23,7 +24,7 @@ struct MappingInference {
         mapping.mappingType = isCopy(entity, origin) ? .copyEntityMappingType : .transformEntityMappingType
         (mapping.sourceEntityName, mapping.sourceEntityVersionHash) = (origin.name, origin.versionHash)
         mapping.attributeMappings = entity.propertiesInNameOrder.compactMap { $0 as? NSAttributeDescription }.filter { !$0.isTransient }
-            .map { attribute in propertyMapping(attribute, transition.origin(of: attribute, in: entity).map { .source($0.name) }) }
+            .map { propertyMapping($0, expression($0, in: entity)) }
         mapping.relationshipMappings = entity.propertiesInNameOrder.compactMap { $0 as? NSRelationshipDescription }.filter {
             !$0.isTransient
         }
@@ -52,6 +53,20 @@ struct MappingInference {
         mapping.name = property.name
         mapping.valueExpression = expression
         return mapping
+    }
+
+    /// What was optional, and is mandatory now, has its default where there was nothing.
+    private func expression(_ attribute: NSAttributeDescription, in entity: NSEntityDescription) -> NSExpression? {
+        guard let before = transition.origin(of: attribute, in: entity) else { return nil }
+        let value = NSExpression.source(before.name)
+        guard before.isOptional, !attribute.isOptional, let standard = attribute.defaultValue else { return value }
+        let isMissing = NSComparisonPredicate(
+            leftExpression: value,
+            rightExpression: NSExpression(forConstantValue: nil),
+            modifier: .direct,
+            type: .equalTo
+        )
+        return NSExpression(forConditional: isMissing, trueExpression: NSExpression(forConstantValue: standard), falseExpression: value)
     }
 
     /// What the objects have become that the source object leads to.

@@ -27,6 +27,35 @@ struct MappingModelTests {
         #expect(warden.relationshipMappings?.map(\.name) == ["animals", "favorite"])
     }
 
+    // * An optional attribute becomes mandatory, with a default; an object has no value. Another entity has a policy.
+    // => The object has the default, whether the mapping is carried out as a whole or object by object.
+    @Test("that is inferred gives what is mandatory now its default", arguments: [true, false], [true, false])
+    func madeMandatory(bySQL: Bool, hasPolicy: Bool) throws {
+        CountingPolicy.register()
+        func model(_ isNew: Bool) -> NSManagedObjectModel {
+            let rank = attribute("rank", .integer32)
+            if isNew { (rank.isOptional, rank.defaultValue) = (false, 7) }
+            return NSManagedObjectModel(NSEntityDescription("Song", attribute("title"), rank), NSEntityDescription("Tag", attribute("n")))
+        }
+        let folder = try TemporaryFolder()
+        let stack = try Stack(folder.file("Old.sqlite"), model(false))
+        let context = stack.newContext()
+        for rank in [nil, 3] { NSEntityDescription.insertNewObject(forEntityName: "Song", into: context).setValue(rank, forKey: "rank") }
+        try context.save()
+        try stack.close()
+        let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: model(false), destinationModel: model(true))
+        let policy = hasPolicy ? NSStringFromClass(CountingPolicy.self) : nil
+        mapping.entityMappings.first { $0.sourceEntityName == "Tag" }?.entityMigrationPolicyClassName = policy
+        let manager = NSMigrationManager(sourceModel: model(false), destinationModel: model(true))
+        manager.usesStoreSpecificMigrationManager = bySQL
+        let (old, new) = (folder.file("Old.sqlite"), folder.file("New.sqlite"))
+        try manager.migrateStore(from: old, type: .sqlite, mapping: mapping, to: new, type: .sqlite)
+        let migrated = try Stack(new, model(true))
+        let songs = try migrated.newContext().fetch(NSFetchRequest<NSManagedObject>(entityName: "Song"))
+        #expect(songs.compactMap { $0.value(forKey: "rank") as? Int }.sorted() == [3, 7])
+        try migrated.close()
+    }
+
     @Test(
         "is read from a compiled file, and found by the version hashes of two models",
         .enabled(if: Fixtures.areThere, Comment(rawValue: Fixtures.whyNot))
