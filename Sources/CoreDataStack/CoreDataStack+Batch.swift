@@ -27,7 +27,8 @@ extension CoreDataStack {
 
     /// As `newBatchOperationContext(with:mergesIntoStack:on:callback:)`, awaited.
     ///
-    /// - Throws: `Error.storeNotFound`, `Error.inMemoryStoreMissing`, or a `CocoaError` where the store cannot be opened a second time.
+    /// - Throws: `Error.storeNotFound`, `Error.inMemoryStoreMissing`, `Error.stackWasClosed`, or a `CocoaError` where the store cannot be opened a
+    ///   second time.
     public func newBatchOperationContext(
         with persistentStoreOptions: [AnyHashable: Any]? = NSPersistentStoreCoordinator.stockSQLiteStoreOptions,
         mergesIntoStack: Bool = true
@@ -57,9 +58,10 @@ extension CoreDataStack {
 
     /// The store of the stack.
     ///
-    /// - Throws: `Error.storeNotFound`, `Error.inMemoryStoreMissing`.
+    /// - Throws: `Error.storeNotFound`, `Error.inMemoryStoreMissing`, `Error.stackWasClosed`.
     var store: NSPersistentStore {
         get throws {
+            if core.gate.isClosedForGood { throw Error.stackWasClosed }
             switch place {
             case .memory:
                 guard let store = core.coordinator.persistentStores.first else { throw Error.inMemoryStoreMissing }

@@ -83,6 +83,8 @@ final class SaveGate: Sendable {
         }
     }
 
+    var isClosedForGood: Bool { state.with { $0.isClosedForGood } }
+
     /// Closes the gate, for good if `endClosing` says so; false where it was closed for good before. Several may be at it: each of them sees to
     /// everything that is under way.
     ///

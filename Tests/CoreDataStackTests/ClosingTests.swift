@@ -76,6 +76,7 @@ struct ClosingTests {
             await #expect(throws: CoreDataStack.Error.stackWasClosed) { try await context.saveToStore() }
         }
         await #expect(throws: CoreDataStack.Error.stackWasClosed) { try await bench.stack.resetStore() }
+        await #expect(throws: CoreDataStack.Error.stackWasClosed) { try await bench.stack.newBatchOperationContext() }
     }
 
     @Test("a scope writes what was saved in it, also where it throws, and closes")

@@ -45,9 +45,9 @@ struct StoreClass: StoreKind {
         return store
     }
 
-    /// What the initialiser of a class is given that may do without a place: behind it may be a service that it knows.
+    /// What the initialiser of a class is given that may do without a place.
     private static func nowhere(_ storeClass: NSPersistentStore.Type) -> URL? {
-        storeClass is NSIncrementalStore.Type ? URL(fileURLWithPath: "/dev/null") : nil
+        storeClass.needsURL ? nil : URL(fileURLWithPath: "/dev/null")
     }
 
     /// - Throws: `CocoaError` 134080 for metadata that lack what every store says, 134010 for another type, 134100 for those of another model.

@@ -3,6 +3,8 @@
 /// What leads from a copied entity to one that was not copied leads to the original still.
 struct EntityCopies {
     private var copies: [ObjectIdentifier: NSEntityDescription] = [:]
+    /// Those that stand for every entity of a name. One that is the same in two versions may lead to an entity that is not.
+    private var byName: [String: NSEntityDescription] = [:]
 
     init(of entities: [NSEntityDescription]) {
         for entity in entities { copies[ObjectIdentifier(entity)] = entity.copyAlone() }
@@ -12,7 +14,6 @@ struct EntityCopies {
 
     /// Copies of the first entity of each name, standing for every other of that name too.
     init(mergingByName entities: [NSEntityDescription]) {
-        var byName: [String: NSEntityDescription] = [:]
         var firsts: [NSEntityDescription] = []
         for entity in entities {
             let name = entity.name ?? ""
@@ -28,11 +29,14 @@ struct EntityCopies {
 
     subscript(entity: NSEntityDescription) -> NSEntityDescription? { copies[ObjectIdentifier(entity)] }
 
+    /// What a copy leads to in place of an original.
+    private func substitute(for entity: NSEntityDescription) -> NSEntityDescription? { self[entity] ?? byName[entity.name ?? ""] }
+
     /// A copy that stands for several entities gets the subentities of all.
     private func linkTrees(_ originals: [NSEntityDescription]) {
         for original in originals {
             guard let copy = self[original] else { continue }
-            let children = original.subentities.compactMap { self[$0] }
+            let children = original.subentities.compactMap(substitute)
             copy.subentities += children.filter { child in !copy.subentities.contains { $0 === child } }
         }
     }
@@ -40,7 +44,7 @@ struct EntityCopies {
     private func linkProperties(of original: NSEntityDescription) {
         guard let copy = self[original] else { return }
         for relationship in copy.declaredProperties.compactMap({ $0 as? NSRelationshipDescription }) {
-            relationship.destinationEntity = relationship.destinationEntity.map { self[$0] ?? $0 }
+            relationship.destinationEntity = relationship.destinationEntity.map { substitute(for: $0) ?? $0 }
             relationship.inverseRelationship = relationship.inverseRelationship.map {
                 counterpart(of: $0) as? NSRelationshipDescription ?? $0
             }
@@ -49,7 +53,7 @@ struct EntityCopies {
     }
 
     private func counterpart(of property: NSPropertyDescription) -> NSPropertyDescription {
-        guard let owner = property.owner, let copy = self[owner] else { return property }
+        guard let owner = property.owner, let copy = substitute(for: owner) else { return property }
         return copy.declaredProperties.first { $0.name == property.name } ?? property
     }
 }

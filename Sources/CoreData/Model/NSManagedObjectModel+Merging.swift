@@ -25,12 +25,16 @@ extension NSManagedObjectModel {
     }
 
     /// A model with copies of exactly the entities that a store was written with; nil if one of them is in none of the models.
+    ///
+    /// Of the first model alone that has just these entities, where there is one: else of all that have any of them, and with the identifiers,
+    /// templates and configurations of all.
     public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
         guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
-        let matching = models.flatMap(\.entities).filter { hashes[$0.name ?? ""] == $0.versionHash }
+        let whole = models.first { $0.entityVersionHashesByName == hashes }.map { [$0] }
+        let matching = (whole ?? models).flatMap(\.entities).filter { hashes[$0.name ?? ""] == $0.versionHash }
         guard Set(matching.map(\.name)).count == hashes.count else { return nil }
         self.init()
-        takeState(of: models, copies: EntityCopies(mergingByName: matching))
+        takeState(of: whole ?? models, copies: EntityCopies(mergingByName: matching))
     }
 
     /// Takes copies of the models' entities, and what refers to them.

@@ -88,6 +88,9 @@ open class NSPersistentStore: NSObject {
 
     func homeDidChange() {}
 
+    /// Whether a store of this class is at a place.
+    class var needsURL: Bool { true }
+
     final var metadataEdits: Int { edits.withLock { $0.made } }
     /// What was set since that edit is still to be written.
     final func didWriteMetadata(_ edit: Int) { edits.withLock { $0.written = edit } }

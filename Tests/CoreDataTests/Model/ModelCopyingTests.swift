@@ -117,4 +117,27 @@ struct ModelCopyingTests {
         let unknown = [NSStoreModelVersionHashesKey: hashes.merging(["Lost": Data(count: 32)]) { $1 }]
         #expect(NSManagedObjectModel(byMerging: models, forStoreMetadata: unknown) == nil)
     }
+
+    // * Versions in which authors get more and more attributes, and books are the same, in any order; the store has one version, or its books only
+    //   in a model with others.
+    // => The model of that version, whose books lead to its own authors.
+    @Test("by merging versions for a store is the store's, whatever is the same in several", arguments: 0..<3, [false, true])
+    func mergingVersions(store: Int, isPart: Bool) throws {
+        func version(_ number: Int) -> NSManagedObjectModel {
+            let model = library()
+            model.entitiesByName["Author"]?.properties += (0..<number).map { attribute("more\($0)") }
+            if isPart { model.entities += [NSEntityDescription("Part\(number)")] }
+            model.versionIdentifiers = ["\(number)"]
+            return model
+        }
+        let hashes = version(store).entityVersionHashesByName.filter { !$0.key.hasPrefix("Part") }
+        for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+            let metadata = [NSStoreModelVersionHashesKey: hashes]
+            let found = try #require(NSManagedObjectModel(byMerging: order.map(version), forStoreMetadata: metadata))
+            #expect(found.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
+            #expect(found.entityVersionHashesByName == hashes)
+            #expect(found.entitiesByName["Book"]?.relationshipsByName["author"]?.destinationEntity === found.entitiesByName["Author"])
+            if !isPart { #expect(found.versionIdentifiers == ["\(store)"]) }
+        }
+    }
 }

@@ -25,12 +25,14 @@ struct ValidationTests {
             [NSPredicate(format: "SELF >= %d", 0), NSPredicate(format: "SELF <= %d", 10)],
             withValidationWarnings: ["1620", "1610"]
         )
+        let email = LibraryModel.attribute("email", .stringAttributeType, isOptional: false)
+        // What is mandatory may have rules, too.
+        email.setValidationPredicates([NSPredicate(format: "length >= %d", 0)], withValidationWarnings: ["of no length"])
         let owner = LibraryModel.entity(
             "Owner",
             Guarded.self,
             [
-                LibraryModel.attribute("name", .stringAttributeType, isOptional: false),
-                LibraryModel.attribute("email", .stringAttributeType, isOptional: false),
+                LibraryModel.attribute("name", .stringAttributeType, isOptional: false), email,
                 LibraryModel.attribute("ratio", .doubleAttributeType), LibraryModel.attribute("part", .floatAttributeType), code, level,
             ]
         )

@@ -16,6 +16,9 @@ open class NSIncrementalStore: NSPersistentStore {
     final let saves = PublicationOrder()
     final let turns = SaveTurns()
 
+    /// Behind it may be a service that the class knows.
+    override class var needsURL: Bool { false }
+
     // The hooks stand here because on Linux a method of an extension cannot be overridden.
 
     /// Answers a request.

@@ -14,6 +14,8 @@ extension NSManagedObject {
         if !hasMandatoryValues(shape) || !hasNumbers(shape) { collectAttributeErrors(&errors) }
         errors += transformationErrors()
         for property in shape.restricted { collect(&errors) { try check(property) } }
+        // A mandatory value that is missing, and has rules, was found twice.
+        if errors.count > 1 { errors = Self.distinct(errors) }
         validateToManys(&errors)
         if OverrideProbe.overridesValidateValue(type(of: self)) { collectCustomErrors(&errors) }
         try ValidationErrors.throwIfAny(errors)

@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
     ///   the store's class throws, `CocoaError` 134091 where no store knows it, 134060 where more than one could, 134070 for an answer that is no
     ///   result.
     @discardableResult public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
-        let answer = try answer(request)
+        let answer = try answer(request, member: "execute(_:)")
         if let result = answer as? NSPersistentStoreResult { return result }
         throw CocoaError.coreData(
             .persistentStoreOperation,
@@ -28,8 +28,8 @@ extension NSManagedObjectContext {
     }
 
     /// What a request gives; a value of any class where a store's own class has carried it out.
-    func answer(_ request: NSPersistentStoreRequest) throws -> Any {
-        checkQueue()
+    func answer(_ request: NSPersistentStoreRequest, member: StaticString = #function) throws -> Any {
+        checkQueue(member)
         if let store = try storeKnowing(request) {
             defer { persistentStoreCoordinator?.noteSave() }
             return try store.execute(request, for: self)
