@@ -54,14 +54,7 @@ struct ChangesWhileToldTests {
     }
 
     private func follow(_ delegate: ChangingDelegate, sections: String? = "pages") throws -> NSFetchedResultsController<Book> {
-        let controller = NSFetchedResultsController(
-            fetchRequest: request,
-            managedObjectContext: context,
-            sectionNameKeyPath: sections,
-            cacheName: nil
-        )
-        controller.delegate = delegate
-        try controller.performFetch()
+        let controller = try NSFetchedResultsController.fetched(request, in: context, sections: sections, delegate: delegate)
         delegate.mirror.start(controller)
         return controller
     }

@@ -22,14 +22,7 @@ struct FailedListReadTests {
     }
 
     private func follow() throws -> NSFetchedResultsController<Book> {
-        let controller = NSFetchedResultsController(
-            fetchRequest: request,
-            managedObjectContext: context,
-            sectionNameKeyPath: nil,
-            cacheName: nil
-        )
-        controller.delegate = mirror
-        try controller.performFetch()
+        let controller = try NSFetchedResultsController.fetched(request, in: context, delegate: mirror)
         mirror.start(controller)
         return controller
     }

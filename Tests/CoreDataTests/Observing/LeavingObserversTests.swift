@@ -34,14 +34,7 @@ struct LeavingObserversTests {
     private func controller(_ delegate: ActingDelegate) throws -> NSFetchedResultsController<Book> {
         let request = NSFetchRequest<Book>(entityName: "Book")
         request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
-        let controller = NSFetchedResultsController(
-            fetchRequest: request,
-            managedObjectContext: context,
-            sectionNameKeyPath: nil,
-            cacheName: nil
-        )
-        controller.delegate = delegate
-        try controller.performFetch()
+        let controller = try NSFetchedResultsController.fetched(request, in: context, delegate: delegate)
         return controller
     }
 

@@ -118,3 +118,23 @@ struct SectionIDs: Equatable {
     let name: String
     let ids: [NSManagedObjectID]
 }
+
+extension NSFetchedResultsController {
+    /// One that has fetched, and whose delegate is told of all that happens from now on.
+    static func fetched(
+        _ request: NSFetchRequest<ResultType>,
+        in context: NSManagedObjectContext,
+        sections: String? = nil,
+        delegate: any NSFetchedResultsControllerDelegate
+    ) throws -> NSFetchedResultsController<ResultType> {
+        let controller = NSFetchedResultsController(
+            fetchRequest: request,
+            managedObjectContext: context,
+            sectionNameKeyPath: sections,
+            cacheName: nil
+        )
+        controller.delegate = delegate
+        try controller.performFetch()
+        return controller
+    }
+}

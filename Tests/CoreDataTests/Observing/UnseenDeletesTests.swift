@@ -32,14 +32,7 @@ struct UnseenDeletesTests {
 
     private func follow(_ sections: String? = nil, by keys: String...) throws -> NSFetchedResultsController<Book> {
         request.sortDescriptors = keys.map { NSSortDescriptor(key: $0, ascending: true) }
-        let controller = NSFetchedResultsController(
-            fetchRequest: request,
-            managedObjectContext: context,
-            sectionNameKeyPath: sections,
-            cacheName: nil
-        )
-        controller.delegate = mirror
-        try controller.performFetch()
+        let controller = try NSFetchedResultsController.fetched(request, in: context, sections: sections, delegate: mirror)
         mirror.start(controller)
         return controller
     }

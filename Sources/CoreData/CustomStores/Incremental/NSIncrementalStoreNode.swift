@@ -14,18 +14,16 @@ open class NSIncrementalStoreNode: NSObject {
     ///     to-one that is missing is asked for with `newValue(forRelationship:forObjectWith:with:)`; an attribute that is missing is nil.
     ///   - version: which version of the object the values are.
     public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
-        (self.objectID, self.values, self.version) = (objectID, Self.plain(values), version)
+        (self.objectID, self.values, self.version) = (objectID, values, version)
         super.init()
     }
 
     /// Replaces all values.
-    open func update(withValues values: [String: Any], version: UInt64) { (self.values, self.version) = (Self.plain(values), version) }
+    open func update(withValues values: [String: Any], version: UInt64) { (self.values, self.version) = (values, version) }
 
-    // NB: a nil in an `Any`, as of `json["title"] as Any`, becomes NSNull where values are bridged to Objective-C.
-    private static func plain(_ values: [String: Any]) -> [String: Any] { values.mapValues { unwrapped($0) ?? NSNull() } }
-
-    /// The value of a property; nil where the node has none.
-    open func value(for property: NSPropertyDescription) -> Any? { values[property.name] }
+    /// The value of a property; nil where the node has none, and `NSNull` for a nil in an `Any`, as of `json["title"] as Any`.
+    // NB: on a Mac that becomes NSNull where the values are bridged to Objective-C.
+    open func value(for property: NSPropertyDescription) -> Any? { values[property.name].map { unwrapped($0) ?? NSNull() } }
 
     open override var description: String { "<\(type(of: self)) \(objectID.uriRepresentation().absoluteString), version \(version)>" }
 }

@@ -6,15 +6,26 @@ extension NodeReading {
     /// ends that its node names.
     @TaskLocal private static var unfinished: [Unfinished] = []
 
-    private struct Unfinished: @unchecked Sendable {
-        // Sendable: used by the thread, or the task, that asks.
-        let store: NSIncrementalStore
-        let reference: RowReference
-        let row: Row
+    // Sendable: the row, which nobody changes, stands behind a lock; the store is only compared.
+    private final class Unfinished: @unchecked Sendable {
+        private let store: NSIncrementalStore
+        private let reference: RowReference
+        private let row: Lock<Row?>
+
+        init(_ row: Row, _ reference: RowReference, _ store: NSIncrementalStore) {
+            (self.row, self.reference, self.store) = (Lock(row), reference, store)
+        }
+
+        func row(_ reference: RowReference, _ store: NSIncrementalStore) -> Row? {
+            reference == self.reference && store === self.store ? row.withLock { $0 } : nil
+        }
+
+        /// The class has answered. A task that it has begun goes on knowing of this.
+        func end() { row.withLock { $0 = nil } }
     }
 
     static func unfinished(_ reference: RowReference, _ store: NSIncrementalStore) -> Row? {
-        unfinished.first { $0.reference == reference && $0.store === store }?.row
+        unfinished.lazy.compactMap { $0.row(reference, store) }.first
     }
 
     /// Makes the row of a node.
@@ -28,7 +39,9 @@ extension NodeReading {
         if !unnamed.isEmpty {
             let known = RowBatch(layout: entity.shape.layout, capacity: 1)
             known.append(key: reference.key, version: version, values: values)
-            try Self.$unfinished.withValue(Self.unfinished + [Unfinished(store: store, reference: reference, row: Row(known, 0))]) {
+            let unfinished = Unfinished(Row(known, 0), reference, store)
+            defer { unfinished.end() }
+            try Self.$unfinished.withValue(Self.unfinished + [unfinished]) {
                 for slot in unnamed { values[slot] = try end(slot, entity, node.objectID, context) }
             }
         }
