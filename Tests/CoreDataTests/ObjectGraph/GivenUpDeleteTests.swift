@@ -128,6 +128,21 @@ struct GivenUpDeleteTests: TwoContextSuite {
         #expect(!context.hasChanges)
     }
 
+    @Test("saves a many-to-many pair that was made here before the delete")
+    func unsavedPair() throws {
+        let book = try library.savedBook()
+        let tag = Tag(context: context)
+        tag.mutableSetValue(forKey: "books").add(book)
+        context.delete(book)
+        context.processPendingChanges()
+        other.own(book).pages = 5
+        try other.save()
+        merge(book)
+        try context.save()
+        #expect(!book.isDeleted && book.tags == [tag] && tag.books == [book] && !context.hasChanges)
+        #expect(try library.sql("SELECT COUNT(*) FROM Z_1TAGS") == "1")
+    }
+
     // * An ordered relationship of an object is shown by the set that changes it, while the object is deleted; others put a member in meanwhile.
     // => The set shows it when the delete is taken back, and can take it out.
     @Test("shows what others have put into an ordered relationship, also in the set that changes it")

@@ -60,7 +60,10 @@ struct MergeResolution {
         context.update(object, to: current, keeping: SlotMask(), .mergePolicy)
         // What others have put into its relationships meanwhile: its delete rules have not seen that.
         if objectWins { context.propagateAgain(object) }
-        if isGivenUp { relationships.returnToTargets() }
+        guard isGivenUp else { return }
+        relationships.returnToTargets()
+        // Who was put into its relationships here, and has come back, is saved with it.
+        if object.hasChangedToManys { context.tracker.noteChange(of: object) }
     }
 }
 
