@@ -216,4 +216,19 @@ struct MergingTests: TwoContextSuite {
         context.mergeChanges(fromContextDidSave: note)
         #expect(book.tags.isEmpty)
     }
+
+    // * A child has read a new object of its parent, which has other values and members by the time it is saved.
+    @Test("brings up to date what was read before it was saved")
+    func readUnsaved() throws {
+        let child = Layers.child(of: context, "child")
+        let author = Author(context: context)
+        author.name = "before"
+        let seen = try #require(try child.all(Author.self).first)
+        #expect(seen.name == "before" && seen.books.isEmpty)
+        let book = Book(context: context)
+        (author.name, book.title, book.author) = ("after", "b", author)
+        let note = try notification(of: context, .NSManagedObjectContextDidSave) { try context.save() }
+        child.mergeChanges(fromContextDidSave: note)
+        #expect(seen.name == "after" && seen.books.map(\.title) == ["b"])
+    }
 }

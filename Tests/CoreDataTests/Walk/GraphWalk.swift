@@ -4,27 +4,29 @@ import Testing
 @testable import CoreData
 
 /// Changes a graph with relationships of every kind, by chance, in two contexts on one store: both on the coordinator, or two children of a context
-/// that is a child itself.
+/// that is a child itself and may be changed as well, or on two coordinators, as of two processes.
 final class GraphWalk {
-    enum Layout: CaseIterable { case siblings, layers }
+    enum Layout: CaseIterable { case siblings, layers, parentToo, coordinators }
     enum Merging: CaseIterable { case atOnce, never }
 
     struct Failure: Error, CustomStringConvertible { let description: String }
 
-    private static let labels = ["Person": "name", "Author": "name", "Book": "title", "Chapter": "heading", "Tag": "label", "Desk": "room"]
+    static let labels = ["Person": "name", "Author": "name", "Book": "title", "Chapter": "heading", "Tag": "label", "Desk": "room"]
 
-    private let library: Library
-    private let above: [NSManagedObjectContext]
-    private let contexts: [NSManagedObjectContext]
-    private let merging: Merging
-    private var random: SeededGenerator
+    let library: Library
+    /// Those that are changed.
+    let contexts: [NSManagedObjectContext]
+    let merging: Merging
+    /// Of the coordinators, by which they hear of each other; empty where they are told what the other context says it has saved.
+    private(set) var followers: [HistoryFollower] = []
+    var random: SeededGenerator
     private var trail: [String] = []
-    private var last = 0
+    var last = 0
     /// Some objects are held, the others may be forgotten as soon as they have no changes.
     private var held: [NSManagedObject] = []
 
     init(_ kind: StoreKind, _ layout: Layout, _ merging: Merging, _ policy: NSMergePolicy, seed: UInt64) throws {
-        library = try Library(kind) { model in
+        library = try Library(kind, options: Self.options) { model in
             model.entitiesByName["Desk"]?.relationshipsByName["owner"]?.deleteRule = .nullifyDeleteRule
             model.entitiesByName["Chapter"]?.relationshipsByName["book"]?.isOptional = true
         }
@@ -32,39 +34,62 @@ final class GraphWalk {
         random = SeededGenerator(seed)
         let root = library.context
         let main = Layers.child(of: root, "main")
-        above = layout == .layers ? [main, root] : []
-        contexts = (0..<2).map { [library] number in
-            layout == .layers ? Layers.child(of: main, "worker \(number)") : library.newContext()
+        let coordinators = [library.coordinator, layout == .coordinators ? try Self.coordinator(on: library) : library.coordinator]
+        let pair = coordinators.enumerated().map { number, coordinator in
+            layout == .layers || layout == .parentToo ? Layers.child(of: main, "worker \(number)") : Library.context(on: coordinator)
         }
-        for context in contexts + above { context.mergePolicy = policy }
+        contexts = layout == .parentToo ? pair + [main] : pair
+        for context in contexts + [main, root] { context.mergePolicy = policy }
+        guard layout == .coordinators, seed.isMultiple(of: 2) else { return }
+        for (number, context) in contexts.enumerated() {
+            context.transactionAuthor = "\(number)"
+            followers.append(HistoryFollower(name: "\(number)", coordinator: coordinators[number]))
+        }
+    }
+
+    private static var options: [AnyHashable: Any] { [NSPersistentHistoryTrackingKey: true] }
+
+    /// Another one on the library's store.
+    static func coordinator(on library: Library) throws -> NSPersistentStoreCoordinator {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: library.model)
+        try coordinator.addPersistentStore(ofType: library.kind.type, configurationName: nil, at: library.url, options: options)
+        return coordinator
+    }
+
+    /// The contexts through which a context saves into the file.
+    func above(_ context: NSManagedObjectContext) -> [NSManagedObjectContext] {
+        Array(sequence(first: context, next: \.parent).dropFirst())
     }
 
     func run(_ count: Int) throws {
         for _ in 0..<count {
             try step()
-            if merging == .atOnce { for context in contexts { try checkEnds(context) } }
+            for context in contexts where hasBothEnds(context) { try checkEnds(context) }
         }
         for context in contexts {
             try save(context)
-            for context in contexts { context.refreshAllObjects() }
+            for context in contexts { try readAnew(context) }
         }
         let file = try picture(reader())
         for context in contexts { try expect(try picture(context), file, "at the end") }
     }
 
-    private func fail(_ text: String) -> Failure { Failure(description: "\(text)\nafter \(trail.suffix(60).joined(separator: "\n"))") }
+    /// Whether a context knows all that others have changed, and so cannot have half of it.
+    private func hasBothEnds(_ context: NSManagedObjectContext) -> Bool {
+        contexts.contains { $0.parent === context } || (merging == .atOnce && contexts.allSatisfy { context.parent !== $0 })
+    }
 
-    private func chance(_ n: Int) -> Bool { Int.random(in: 0..<n, using: &random) == 0 }
+    func fail(_ text: String) -> Failure { Failure(description: "\(text)\nafter \(trail.suffix(60).joined(separator: "\n"))") }
 
-    private func number(_ context: NSManagedObjectContext) -> Int { contexts.firstIndex { $0 === context } ?? -1 }
+    func chance(_ n: Int) -> Bool { Int.random(in: 0..<n, using: &random) == 0 }
 
-    private func note(_ text: String, _ context: NSManagedObjectContext) { trail.append("\(number(context)): \(text)") }
+    func number(_ context: NSManagedObjectContext) -> Int { contexts.firstIndex { $0 === context } ?? -1 }
 
-    // MARK: Steps
+    func note(_ text: String, _ context: NSManagedObjectContext) { trail.append("\(number(context)): \(text)") }
 
     private func step() throws {
         let context = contexts[Int.random(in: 0..<contexts.count, using: &random)]
-        switch Int.random(in: 0..<24, using: &random) {
+        switch Int.random(in: 0..<26, using: &random) {
         case 0...4: insert(context)
         case 5...8: try setToOne(context)
         case 9...14: try editMembers(context)
@@ -75,7 +100,9 @@ final class GraphWalk {
             context.rollback()
         case 19: context.processPendingChanges()
         case 20: held.removeAll { _ in chance(2) }
-        case 21: try expect(try picture(context), try picture(context), "asked twice")
+        case 21 where chance(2): try batch(context)
+        case 22 where chance(2) && context.parent != nil: try saveIntoParent(context)
+        case 23: try expect(try picture(context), try picture(context), "asked twice")
         default: try save(context)
         }
     }
@@ -90,21 +117,21 @@ final class GraphWalk {
         if chance(2) { held.append(object) }
     }
 
-    private func objects(_ entity: String, _ context: NSManagedObjectContext) throws -> [NSManagedObject] {
+    func objects(_ entity: String, _ context: NSManagedObjectContext) throws -> [NSManagedObject] {
         try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).sorted { Self.label($0) < Self.label($1) }
     }
 
-    private static func label(_ object: NSManagedObject) -> String {
+    static func label(_ object: NSManagedObject) -> String {
         object.value(forKey: labels[object.entity.name ?? ""] ?? "") as? String ?? "?"
     }
 
-    private func any(_ entity: String, _ context: NSManagedObjectContext) throws -> NSManagedObject? {
+    func any(_ entity: String, _ context: NSManagedObjectContext) throws -> NSManagedObject? {
         let object = try objects(entity, context).randomElement(using: &random)
         if let object, chance(3) { held.append(object) }
         return object
     }
 
-    private static let roots = ["Person", "Book", "Chapter", "Tag", "Desk"]
+    static let roots = ["Person", "Book", "Chapter", "Tag", "Desk"]
 
     /// An object, one of its relationships, and somebody whom that may lead to.
     private func ends(toMany: Bool, _ context: NSManagedObjectContext) throws
@@ -174,77 +201,5 @@ final class GraphWalk {
         guard let root = Self.roots.randomElement(using: &random), let object = try any(root, context) else { return }
         note("refresh \(Self.label(object))", context)
         context.refresh(object, mergeChanges: true)
-    }
-
-    /// Saves to the file, and tells the other context, where it is to hear of it.
-    private func save(_ context: NSManagedObjectContext) throws {
-        note("save", context)
-        let others = contexts.filter { $0 !== context }
-        let observer = NotificationCenter.default.addObserver(
-            forName: .NSManagedObjectContextDidSave,
-            object: above.first ?? context,
-            queue: nil
-        ) { [merging] notification in
-            guard merging == .atOnce else { return }
-            for other in others { other.mergeChanges(fromContextDidSave: notification) }
-        }
-        defer { NotificationCenter.default.removeObserver(observer) }
-        do {
-            for context in [context] + above { try context.save() }
-        } catch {
-            throw fail("the save failed: \(error)")
-        }
-        let problems = library.kind == .file ? try StoreInspector(url: library.url).problems(with: library.model) : []
-        if !problems.isEmpty { throw fail("the file is wrong: \(problems)") }
-        if merging == .never { context.refreshAllObjects() }
-        try expect(try picture(context), try picture(reader()), "after a save")
-    }
-
-    // MARK: Checks
-
-    private func reader() throws -> NSManagedObjectContext {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: library.model)
-        try coordinator.addPersistentStore(ofType: library.kind.type, configurationName: nil, at: library.url)
-        return Library.context(on: coordinator)
-    }
-
-    /// Each object with the ends of its relationships.
-    private func picture(_ context: NSManagedObjectContext) throws -> [String] {
-        try Self.roots.flatMap { try objects($0, context) }.flatMap { object in
-            object.entity.relationshipsByName.values.sorted { $0.name < $1.name }.map { relationship in
-                let ends = Self.ends(object, relationship).map(Self.label)
-                let inOrder = relationship.isOrdered ? ends : ends.sorted()
-                return "\(Self.label(object)).\(relationship.name): \(inOrder.joined(separator: ", "))"
-            }
-        }
-    }
-
-    private static func ends(_ object: NSManagedObject, _ relationship: NSRelationshipDescription) -> [NSManagedObject] {
-        switch object.value(forKey: relationship.name) {
-        case let end as NSManagedObject: [end]
-        case let ends as NSOrderedSet: ends.array.compactMap { $0 as? NSManagedObject }
-        case let ends as Set<NSManagedObject>: Array(ends)
-        default: []
-        }
-    }
-
-    private func expect(_ left: [String], _ right: [String], _ when: String) throws {
-        guard left != right else { return }
-        let lines = Set(left).symmetricDifference(right).sorted().map { (Set(left).contains($0) ? "here  " : "there ") + $0 }
-        throw fail("\(when):\n\(lines.joined(separator: "\n"))")
-    }
-
-    /// Both ends of each relationship say the same, and nobody leads to who is deleted.
-    private func checkEnds(_ context: NSManagedObjectContext) throws {
-        context.processPendingChanges()
-        for object in context.registeredObjects where !object.isDeleted && !object.isFault {
-            for relationship in object.entity.relationshipsByName.values {
-                guard let inverse = relationship.inverseRelationship else { continue }
-                for end in Self.ends(object, relationship) where end.isDeleted || !Self.ends(end, inverse).contains(object) {
-                    let what = end.isDeleted ? "is deleted" : "does not lead back"
-                    throw fail("\(number(context)): \(Self.label(object)).\(relationship.name) is \(Self.label(end)), which \(what)")
-                }
-            }
-        }
     }
 }

@@ -50,7 +50,8 @@ extension NSManagedObjectContext {
     private func mergeMet(_ saved: SavedReferences, _ isForeign: Bool) {
         let owners = saved.mayLackRelated ? noteUnseenDeletes(saved.deleted) : []
         if isForeign { parentSource.forgetRows(saved.updated + saved.inserted + saved.deleted + owners) }
-        let updated = mergeUpdates((isForeign ? saved.updatedOrInserted : saved.updated).adding(owners))
+        let written = isForeign ? saved.updatedOrInserted : saved.updated.adding(saved.inserted.filter(wasReadUnsaved))
+        let updated = mergeUpdates(written.adding(owners))
         noteUnread(saved.updated)
         let inserted = saved.inserted.map(object(for:))
         // Looked for too early, or written again under its key; unless what tells of it is older than its delete.
@@ -62,6 +63,12 @@ extension NSManagedObjectContext {
         processPendingChanges()
         postMerge(inserted, updated, deleted)
         for child in childContexts where saved.areCorrections || child.automaticallyMergesChangesFromParent { tell(child, saved) }
+    }
+
+    /// Whether a context above may have changed a new object since this one read it there, not saved yet.
+    private func wasReadUnsaved(_ reference: RowReference) -> Bool {
+        guard parent != nil, let object = registeredObject(for: reference) else { return false }
+        return (!object.isFault || object.hasReadMembers) && object.mayBeStale
     }
 
     private func mergeUpdates(_ references: [RowReference]) -> [NSManagedObject] {
