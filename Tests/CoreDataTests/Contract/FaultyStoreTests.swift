@@ -8,7 +8,7 @@ import Testing
 private final class FaultyStore: NSIncrementalStore {
     enum Fault: String, CaseIterable {
         case noUUID, wrongType, throwingFetch, noArray, tooMany, foreignID, wrongEntity, wrongCount, unknownKey, wrongValue, otherNode,
-            throwingSave
+            throwingSave, unknownRequest
         case tooFewIDs, sameIDs, temporaryIDs, noIDs, fractionCount, largeCount, wrongColumn, largeFloat, sameObject
     }
     static let storeType = "Faulty"
@@ -26,12 +26,13 @@ private final class FaultyStore: NSIncrementalStore {
     private func entity(_ name: String) -> NSEntityDescription { persistentStoreCoordinator!.managedObjectModel.entitiesByName[name]! }
 
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+        if request is NSBatchUpdateRequest { return try super.execute(request, with: context) }
         guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult> else {
             if fault == .throwingSave { throw Thrown() }
             return [Any]()
         }
         if fault == .throwingFetch { throw Thrown() }
-        if fetch.resultType == .dictionaryResultType { return [["label": fault == .wrongColumn ? 7 : "x"]] }
+        if fetch.resultType == .dictionaryResultType { return [["label": (fault == .wrongColumn ? 7 : nil) as Any]] }
         if fetch.resultType == .countResultType {
             return switch fault {
             case .wrongCount: -1
@@ -145,6 +146,7 @@ struct FaultyStoreTests {
             case .tooFewIDs, .sameIDs, .temporaryIDs, .noIDs, .throwingSave:
                 for _ in 0..<2 { _ = Tag(context: context) }
                 try context.save()
+            case .unknownRequest: _ = try context.execute(NSBatchUpdateRequest(entityName: "Tag"))
             case .wrongCount, .fractionCount, .largeCount: _ = try context.count(for: request)
             case .wrongColumn:
                 let request = NSFetchRequest<NSDictionary>(entityName: "Tag")
@@ -182,6 +184,7 @@ struct FaultyStoreTests {
             .tooFewIDs: "FaultyStore.obtainPermanentIDs(for:) has returned 0 IDs for 2 objects",
             .sameIDs: "FaultyStore.obtainPermanentIDs(for:) has returned the same ID", .throwingSave: "its own",
             .temporaryIDs: "FaultyStore.obtainPermanentIDs(for:) has returned",
+            .unknownRequest: "FaultyStore.execute(_:with:) does not know requests of class NSBatchUpdateRequest",
             .noIDs: "FaultyStore does not override obtainPermanentIDs(for:)",
         ]
         for fault in FaultyStore.Fault.allCases {
@@ -189,6 +192,14 @@ struct FaultyStoreTests {
             #expect(said.contains(expected[fault] ?? "?"), "\(fault): \(said)")
             for store in coordinator.persistentStores { try? coordinator.remove(store) }
         }
+    }
+
+    @Test("may have nil for a column, though")
+    func nilColumn() throws {
+        let request = NSFetchRequest<NSDictionary>(entityName: "Tag")
+        (request.resultType, request.propertiesToFetch) = (.dictionaryResultType, ["label"])
+        let context = try open(FaultyStore.storeType, "")
+        #expect(try context.fetch(request) == [NSDictionary()])
     }
 
     @Test("leaves an atomic store as it was", arguments: ["sameReference", "oddReference", "otherNode"])

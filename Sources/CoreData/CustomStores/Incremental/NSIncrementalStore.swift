@@ -32,7 +32,11 @@ open class NSIncrementalStore: NSPersistentStore {
     ///
     /// - Throws: why not. After a save that throws, all changes are unsaved still, and the caller of `save()` gets the error as it is.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
-        throw lacks("execute(_:with:)")
+        throw CocoaError.coreData(
+            .persistentStoreUnsupportedRequestType,
+            "\(Self.self).execute(_:with:) does not know requests of class \(Swift.type(of: request)).",
+            userInfo: [NSAffectedStoresErrorKey: [self]]
+        )
     }
 
     /// The values of one object.

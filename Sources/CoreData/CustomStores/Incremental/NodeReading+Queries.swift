@@ -125,7 +125,8 @@ extension NodeReading {
     }
 
     /// What a dictionary has for a column; of an attribute what it can hold.
-    private func value(_ value: Any?, _ column: DictionaryQuery.Column, _ entity: NSEntityDescription) throws -> Any? {
+    private func value(_ given: Any?, _ column: DictionaryQuery.Column, _ entity: NSEntityDescription) throws -> Any? {
+        let value = unwrapped(given)
         guard let value, !(value is NSNull), case .keyPath(nil, let name) = column.expression.tree,
             let attribute = entity.attributesByName[name]
         else { return value }

@@ -100,14 +100,15 @@ extension NodeReading {
         }
     }
 
-    /// What the class says; nothing for an object that is gone from the store.
+    /// What the class says; nothing for an object that is gone from the store, and for a nil in the `Any`, as of `ends["author"] as Any`.
+    // NB: on a Mac that becomes NSNull where the answer is bridged to Objective-C.
     func ends(
         of relationship: NSRelationshipDescription,
         _ id: NSManagedObjectID,
         _ context: NSManagedObjectContext
     ) throws -> Any {
         do {
-            return try store.newValue(forRelationship: relationship, forObjectWith: id, with: context)
+            return unwrapped(try store.newValue(forRelationship: relationship, forObjectWith: id, with: context)) ?? NSNull()
         } catch let error as CocoaError where error.code == .managedObjectReferentialIntegrity {
             return NSNull()
         }
