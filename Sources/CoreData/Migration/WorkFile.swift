@@ -94,7 +94,7 @@ enum SupportFolder {
     }
 
     static func remove(of url: URL) {
-        guard let folder = folder(url), isThere(folder) else { return }
+        guard let folder = StorePlace.file(url).ownSupportFolder, isThere(folder) else { return }
         // What stays is found again by the next.
         try? FileManager.default.removeItem(at: folder)
     }

@@ -45,8 +45,12 @@ extension MarkedData<UnsafeRawBufferPointer> {
 
 extension SQLiteStore {
     /// The folder of data that Core Data keeps beside a file.
-    var supportFolder: URL? {
+    var supportFolder: URL? { filePlace?.supportFolder }
+    /// The same, where something may be removed from it.
+    var ownSupportFolder: URL? { filePlace?.ownSupportFolder }
+
+    private var filePlace: StorePlace? {
         guard type == NSSQLiteStoreType, let url, url.isFileURL else { return nil }
-        return StorePlace.file(url).supportFolder
+        return .file(url)
     }
 }

@@ -36,7 +36,7 @@ extension SQLiteStore {
                     try Self.empty(connection, becoming: fresh)
                     try requireFile()
                     old.successor.withLock { $0 = fresh.uuid }
-                    return supportFolder.map { ExternalFiles($0).all } ?? []
+                    return ownSupportFolder.map { ExternalFiles($0).all } ?? []
                 }
             }
         }

@@ -19,8 +19,8 @@ extension StorePlace {
         } catch let error as SQLiteError {
             throw CocoaError(error, url: url, doing: "destroy the store")
         }
-        if let supportFolder, FileManager.default.fileExists(atPath: supportFolder.path) {
-            try FileManager.default.removeItem(at: supportFolder)
+        if let ownSupportFolder, FileManager.default.fileExists(atPath: ownSupportFolder.path) {
+            try FileManager.default.removeItem(at: ownSupportFolder)
         }
     }
 
@@ -37,20 +37,13 @@ extension StorePlace {
                 let files: [URL]? = try connection.emptyingTransaction {
                     guard let metadata = try StoreMetadata.read(from: connection), metadata.uuid == identifier else { return nil }
                     try SQLiteStore.empty(connection, becoming: metadata.ofEmptiedStore)
-                    return supportFolder.map { ExternalFiles($0).all } ?? []
+                    return ownSupportFolder.map { ExternalFiles($0).all } ?? []
                 }
                 if let files { SQLiteStore.loggingFailure { try connection.discardRemains(files) } }
             }
         } catch let error as SQLiteError {
             throw CocoaError(error, url: url, doing: "empty the store")
         }
-    }
-
-    /// The folder of data that Core Data keeps beside a file.
-    var supportFolder: URL? {
-        guard database == nil else { return nil }
-        let name = url.deletingPathExtension().lastPathComponent
-        return url.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
     }
 
     /// Writes what the store says of itself, after the saves in this process that wait already. What says which model it is of stays.

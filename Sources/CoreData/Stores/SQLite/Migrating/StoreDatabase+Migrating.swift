@@ -36,7 +36,7 @@ extension StoreDatabase {
                 files = try StoreMigration(connection, place, from: source, to: model, configuration: configuration, options)
                     .run(metadata, configuration: configuration, progress: progress)
             }
-            if let folder = place.supportFolder { ExternalFiles(folder).remove(files) }
+            if !files.isEmpty, let folder = place.ownSupportFolder { ExternalFiles(folder).remove(files) }
             if case .file = place { Logger(label: "CoreData").notice("The store at \(place.url.path) was migrated.") }
         } catch let error as SQLiteError where error.code == SQLITE_BUSY {
             throw error

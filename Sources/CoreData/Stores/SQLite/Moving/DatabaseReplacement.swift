@@ -40,7 +40,7 @@ struct DatabaseReplacement {
             throw error
         }
         // The data of objects that are gone.
-        if let target = destination.supportFolder { try ExternalFiles(target).remove(except: source.supportFolder) }
+        if let target = destination.ownSupportFolder { try ExternalFiles(target).remove(except: source.supportFolder) }
     }
 
     /// What comes already says what it replaces: who is killed leaves the one state or the other, and nobody sees anything between.

@@ -1,0 +1,32 @@
+import Foundation
+
+extension StorePlace {
+    /// The folder of data that Core Data keeps beside a file.
+    var supportFolder: URL? {
+        guard database == nil else { return nil }
+        let name = url.deletingPathExtension().lastPathComponent
+        return url.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
+    }
+
+    /// That folder, where data of this store alone can be in it: nil where something may not be removed from it.
+    ///
+    /// NB: stores whose names differ in the extension only have one folder, and a copy of a store has the names of the same files in its rows.
+    var ownSupportFolder: URL? { supportFolder.flatMap { isShared($0) ? nil : $0 } }
+
+    private func isShared(_ folder: URL) -> Bool {
+        guard FileManager.default.fileExists(atPath: folder.path) else { return false }
+        let stem = url.deletingPathExtension().lastPathComponent
+        let beside = try? FileManager.default.contentsOfDirectory(at: url.deletingLastPathComponent(), includingPropertiesForKeys: nil)
+        return (beside ?? []).contains { other in
+            other.deletingPathExtension().lastPathComponent == stem && StorePlace.file(other).mayBeStore(otherThan: identity)
+        }
+    }
+
+    /// NB: one that cannot be read now, as it is locked or others', counts.
+    private func mayBeStore(otherThan one: DatabaseIdentity?) -> Bool {
+        guard let identity, identity != one, !url.hasDirectoryPath else { return false }
+        do { return try !metadata(timeout: 0).uuid.isEmpty } catch {
+            return ![.persistentStoreIncompatibleSchema, .fileReadCorruptFile].contains((error as? CocoaError)?.code)
+        }
+    }
+}
