@@ -60,6 +60,19 @@ struct DeferredMigrationTests {
         try expectSchema(home.url(), of: Self.changed().model)
     }
 
+    // * Somebody else destroys the store before what is left is dropped.
+    // => There is nothing to be done, and whoever asks for that gets an end of it.
+    @Test("has nothing to finish in a store that others have destroyed")
+    func destroyed() throws {
+        let new = Self.changed().model
+        let stack = try Stack(home.url(), new, options: deferring)
+        try NSPersistentStoreCoordinator(managedObjectModel: new).destroyPersistentStore(at: home.url(), ofType: NSSQLiteStoreType)
+        for _ in 0..<2 { try stack.coordinator.finishDeferredLightweightMigrationTask() }
+        #expect(stack.coordinator.persistentStores[0].metadata[NSPersistentStoreDeferredLightweightMigrationOptionKey] == nil)
+        try stack.coordinator.finishDeferredLightweightMigration()
+        try stack.close()
+    }
+
     @Test("goes through the next migration with what is left")
     func next() throws {
         try Stack(home.url(), Self.changed().model, options: deferring).close()

@@ -11,9 +11,12 @@ extension SQLiteStore {
                     try requireFile()
                     let tables = try MigrationScript.parkedTables(connection)
                     if let first = tables.first { try connection.execute("DROP TABLE \(first)") }
-                    guard tables.count <= 1, var metadata = try StoreMetadata.read(from: connection) else { return }
-                    metadata.values[NSPersistentStoreDeferredLightweightMigrationOptionKey] = nil
-                    try metadata.write(to: connection)
+                    guard tables.count <= 1 else { return }
+                    // NB: where others have destroyed the store there is neither a table nor metadata.
+                    if var metadata = try StoreMetadata.read(from: connection) {
+                        metadata.values[NSPersistentStoreDeferredLightweightMigrationOptionKey] = nil
+                        try metadata.write(to: connection)
+                    }
                     state.withLock { $0.metadata.values[NSPersistentStoreDeferredLightweightMigrationOptionKey] = nil }
                 }
             }
