@@ -36,7 +36,7 @@ extension MigrationRun {
         -> [NSManagedObject]
     {
         // NB: a policy may have deleted some, and not saved that yet.
-        (found.saved.map(context.object) + found.unsaved).filter { !$0.state.contains(.deleted) && $0.registeredContext != nil }
+        (found.saved.map(context.object) + found.unsaved).filter { !$0.isGone }
     }
 
     /// What the objects at the end of a relationship became, by any mapping.

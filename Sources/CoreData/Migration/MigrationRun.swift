@@ -61,7 +61,7 @@ final class MigrationRun {
             try inBatches(of: references.count, .creation) { range in
                 for object in try source.context.objects(at: references[range]) {
                     try hook("createDestinationInstances", mapping) {
-                        try policy.createDestinationInstances(forSource: object, in: mapping.mapping, manager: manager)
+                        try policy.createDestinationInstances(forSource: present(object), in: mapping.mapping, manager: manager)
                     }
                     try manager.checkCancellation()
                 }
@@ -69,6 +69,11 @@ final class MigrationRun {
         }
         try hook("endInstanceCreation", mapping) { try policy.endInstanceCreation(forMapping: mapping.mapping, manager: manager) }
         try flush()
+    }
+
+    /// The object of a row as the source's context has it: a policy may have reset that since the row was read.
+    private func present(_ object: NSManagedObject) -> NSManagedObject {
+        object.registeredContext == nil ? source.context.object(for: object.rowReference) : object
     }
 
     private func relate(_ mapping: PlannedMapping) throws {
@@ -83,6 +88,8 @@ final class MigrationRun {
                 let sources = try source.context.objects(at: pairs.map(\.source)[...], reading: paths)
                 for object in try destination.context.objects(at: pairs.map(\.destination)[...]) {
                     if !mapping.associations.hasDistinctDestinations, !seen.insert(object.rowReference).inserted { continue }
+                    // The policy has deleted it, for one before it.
+                    if object.isGone { continue }
                     try hook("createRelationships", mapping) {
                         try policy.createRelationships(forDestination: object, in: mapping.mapping, manager: manager)
                     }

@@ -1,6 +1,9 @@
 import Foundation
 
 extension NSManagedObject {
+    /// Whether a policy has deleted it, or let go of it.
+    final var isGone: Bool { state.contains(.deleted) || registeredContext == nil }
+
     /// Gives a property the value that it had in the source where the two are of one kind, or the key of what a to-one relationship leads to; false
     /// where it takes the value itself.
     final func copy(_ assignment: PropertyAssignment, from source: NSManagedObject) -> Bool {

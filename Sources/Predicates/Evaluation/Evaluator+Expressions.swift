@@ -72,8 +72,17 @@ extension Evaluator {
     /// by them.
     private func call(_ name: String, on target: Any?, _ arguments: [Any?]) throws -> Any? {
         if let receiver = target as? any FunctionReceiver { return flattened(try receiver.value(forFunction: name, arguments: arguments)) }
-        if target is any KeyValueSource, arguments.isEmpty, !name.contains(":") { return try reader.value(of: [name], in: target) }
+        if target is any KeyValueSource, let keys = Self.keys(of: name, arguments) { return try reader.value(of: keys, in: target) }
         return try Messages.answer(name, of: target, arguments)
+    }
+
+    /// The keys that a message reads: its own name, or what key-value coding is told.
+    private static func keys(of message: String, _ arguments: [Any?]) -> [String]? {
+        switch (message, arguments.count, arguments.first as? String) {
+        case ("valueForKey:", 1, let key?): [key]
+        case ("valueForKeyPath:", 1, let path?): path.split(separator: ".").map(String.init)
+        default: arguments.isEmpty && !message.contains(":") ? [message] : nil
+        }
     }
 
     private func call(_ block: NSExpression.Block, _ arguments: [Any?], _ object: Any?) -> Any? {

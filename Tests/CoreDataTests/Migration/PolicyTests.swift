@@ -1,0 +1,83 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreData
+
+/// Deletes the orders with odd numbers as soon as a relationship is to be set, and notes which orders it is asked about.
+final class DeletingPolicy: NSEntityMigrationPolicy {
+    override func createRelationships(forDestination object: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager)
+        throws
+    {
+        let asked = manager.userInfo?["asked"] as? [Int] ?? []
+        manager.userInfo = ["asked": asked + [object.value(forKey: "number") as? Int ?? -1]]
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Order")
+        request.predicate = NSPredicate(format: "modulus:by:(number, 2) == 1")
+        for order in try manager.destinationContext.fetch(request) { manager.destinationContext.delete(order) }
+        try super.createRelationships(forDestination: object, in: mapping, manager: manager)
+    }
+}
+
+/// Lets go of all source objects after each.
+final class ResettingPolicy: NSEntityMigrationPolicy {
+    override func createDestinationInstances(forSource object: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager)
+        throws
+    {
+        try super.createDestinationInstances(forSource: object, in: mapping, manager: manager)
+        manager.sourceContext.reset()
+    }
+}
+
+@Suite("A policy")
+struct PolicyTests {
+    private let folder: TemporaryFolder
+    private let shop = Shop()
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try shop.fill(folder.file("Old.sqlite"))
+    }
+
+    private func migrate(
+        _ policy: NSEntityMigrationPolicy.Type? = nil,
+        _ change: (NSEntityMapping) -> Void = { _ in }
+    ) throws -> (manager: NSMigrationManager, contents: [String]) {
+        let mapping = shop.mapping()
+        mapping.entityMappings[1].entityMigrationPolicyClassName = policy.map { NSStringFromClass($0) }
+        change(mapping.entityMappings[0])
+        let manager = NSMigrationManager(sourceModel: shop.old, destinationModel: shop.new)
+        manager.userInfo = ["language": "German"]
+        let (old, new) = (folder.file("Old.sqlite"), folder.file("New.sqlite"))
+        try manager.migrateStore(from: old, type: .sqlite, mapping: mapping, to: new, type: .sqlite)
+        return (manager, try shop.contents(new))
+    }
+
+    @Test("is not asked for the relationships of an object that it has deleted")
+    func deleted() throws {
+        let (manager, contents) = try migrate(DeletingPolicy.self)
+        #expect(manager.userInfo?["asked"] as? [Int] == [0, 2, 4])
+        #expect(contents.prefix(3) == ["Ann0, 20: [0]", "Ann1, 21: [2]", "Ann2, 22: [4]"])
+    }
+
+    @Test("may reset the source's context between two objects")
+    func reset() throws {
+        let expected = Shop.migrated.map { $0.replacingOccurrences(of: " Löwe", with: "") }
+        #expect(try migrate(ResettingPolicy.self).contents == expected)
+    }
+
+    // * The full name is computed by expressions as mapping models have them.
+    @Test(
+        "is served by expressions that read its mapping, its manager and values of values",
+        arguments: [
+            ("$entityMapping.name", "CustomerToClient"), ("$manager.userInfo.language", "German"), ("$propertyMapping.name", "fullName"),
+            ("$manager.currentEntityMapping.sourceEntityName", "Customer"), ("FUNCTION($source, \"valueForKey:\", \"first\")", "Ann0"),
+            ("FUNCTION(FUNCTION($source, \"valueForKeyPath:\", \"orders.customer.first\"), \"lastObject\")", "Ann0"),
+        ]
+    )
+    func expressions(_ expression: String, _ name: String) throws {
+        let (_, contents) = try migrate { client in
+            client.attributeMappings = [.init("fullName", expression), .init("age", "$source.age")]
+        }
+        #expect(contents.first == "\(name), 20: [0, 1]")
+    }
+}
