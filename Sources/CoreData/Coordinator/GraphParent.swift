@@ -43,6 +43,8 @@ protocol GraphParent: AnyObject {
 
     /// Whether what is saved here goes to stores: rows get versions and places, and belong to the row cache afterwards.
     var isStoreSide: Bool { get }
+    /// Whether a save says in which order the members of ordered relationships are: contexts want that, and stores without positions.
+    var takesOrders: Bool { get }
     /// The unsaved changes of all contexts from here upwards to objects of some entities, by index; each object once.
     ///
     /// The other members answer for the stores alone where they take a query, and with unsaved changes where they take references.
@@ -52,5 +54,6 @@ protocol GraphParent: AnyObject {
 }
 
 extension GraphParent {
+    var takesOrders: Bool { !isStoreSide }
     func announceSave() {}
 }

@@ -1,4 +1,6 @@
 extension NSPersistentStoreCoordinator {
+    var takesOrders: Bool { stores.withLock { $0.all.contains { !$0.capabilities.contains(.positions) } } }
+
     /// Whether a store that a query asks would have to be asked for each row of it.
     func readsRowsOnDemand(_ query: FetchQuery) -> Bool {
         let onDemand = stores.withLock { $0.all.filter { $0.capabilities.contains(.rowsOnDemand) } }

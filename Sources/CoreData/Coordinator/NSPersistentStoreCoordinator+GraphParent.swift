@@ -100,6 +100,7 @@ extension NSPersistentStoreCoordinator: StoreReader {
         }
         let homes = Self.homes(of: changes, receipt)
         for link in changes.links { parts[Self.store(of: link.owner, homes), default: StoreChanges()].links.append(link) }
+        for order in changes.orders { parts[Self.store(of: order.owner, homes), default: StoreChanges()].orders.append(order) }
         for change in changes.positions { parts[Self.store(of: change.owner, homes), default: StoreChanges()].positions.append(change) }
         for change in changes.rowPositions {
             parts[Self.store(of: change.owner, homes), default: StoreChanges()].rowPositions.append(change)
@@ -117,6 +118,7 @@ extension NSPersistentStoreCoordinator: StoreReader {
     private static func homes(of changes: ChangeSet, _ receipt: SaveReceipt) -> Homes {
         guard
             changes.links.contains(where: { $0.owner.key < 0 }) || changes.positions.contains(where: { $0.owner.key < 0 })
+                || changes.orders.contains(where: { $0.owner.key < 0 })
                 || changes.rowPositions.contains(where: { $0.owner.key < 0 }) || changes.appends.contains(where: { $0.member.key < 0 })
         else { return Homes() }
         let stores = Set(receipt.groups.map(\.store))

@@ -6,7 +6,7 @@ extension NSAtomicStore: DatabaseBacked {
 
 extension NSAtomicStore: RowStore, ClassStore {
     package var capabilities: StoreCapabilities {
-        let basic: StoreCapabilities = [.constraints, .order, .ownReferences, .durable]
+        let basic: StoreCapabilities = [.constraints, .positions, .ownReferences, .durable]
         return Swift.type(of: self).migratesItself ? basic.union(.schemaMigration) : basic
     }
 

@@ -84,7 +84,7 @@ package struct ChangeSet: Sendable {
         let member: RowReference
     }
 
-    /// The order that a context has given to the members of an ordered relationship, for a parent that is a context.
+    /// The order that a context has given to the members of an ordered relationship, for a parent that is a context and stores without positions.
     package struct OrderChange: Sendable {
         let relationship: NSRelationshipDescription
         let owner: RowReference

@@ -18,8 +18,8 @@ package enum StoreCapability: UInt, CaseIterable, Sendable {
     case transactions
     /// All objects can be removed in one step, in place.
     case emptying
-    /// The order of ordered relationships is kept.
-    case order
+    /// Positions in ordered relationships are kept. A store that has none is told the whole order of what has changed.
+    case positions
     /// A query is answered with references alone; a row is read when somebody needs it.
     case rowsOnDemand
     /// The store chooses what identifies a new object, and has to see its values.
@@ -45,7 +45,7 @@ package struct StoreCapabilities: OptionSet, Sendable {
     package static let schemaMigration = Self(.schemaMigration)
     package static let transactions = Self(.transactions)
     package static let emptying = Self(.emptying)
-    package static let order = Self(.order)
+    package static let positions = Self(.positions)
     package static let rowsOnDemand = Self(.rowsOnDemand)
     package static let ownReferences = Self(.ownReferences)
     package static let durable = Self(.durable)

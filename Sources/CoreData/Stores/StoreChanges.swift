@@ -5,6 +5,8 @@ package struct StoreChanges {
     /// The groups, with their indexes in the whole change set.
     package var groups: [(index: Int, group: ChangeSet.Group)] = []
     package var links: [ChangeSet.LinkChange] = []
+    /// For stores without positions.
+    var orders: [ChangeSet.OrderChange] = []
     var positions: [ChangeSet.PositionChange] = []
     var rowPositions: [ChangeSet.RowPositions] = []
     var appends: [ChangeSet.Append] = []

@@ -56,7 +56,7 @@ private struct CapabilityProbe {
         case .schemaMigration: try migrates()
         case .transactions: try takesBack()
         case .emptying: try empties()
-        case .order: try keepsOrder()
+        case .positions: try keepsPositions()
         case .rowsOnDemand: try !knowsRowsOfFetch()
         case .ownReferences: try choosesReferences()
         case .durable: try lasts()
@@ -218,21 +218,20 @@ private struct CapabilityProbe {
         return done
     }
 
-    private func keepsOrder() throws -> Bool {
+    // * A member is put between two others.
+    // => It has a position between theirs; where there are none, members are counted.
+    private func keepsPositions() throws -> Bool {
         let context = try home.open()
         let book = Book(context: context)
         book.title = "B"
-        let headings = (0..<8).map { "\($0)" }
-        book.chapters = headings.reversed().map { heading in
-            let chapter = Chapter(context: context)
-            chapter.heading = heading
-            return chapter
-        }
+        book.chapters = (0..<3).map { _ in Chapter(context: context) }
         try context.save()
-        book.chapters = book.chapters.sorted { $0.heading ?? "" < $1.heading ?? "" }
+        book.chapters.swapAt(0, 1)
         try context.save()
         let other = try home.reopened(context)
-        return try other.all(Book.self).first?.chapters.map(\.heading) == headings
+        let found = try #require(try other.all(Book.self).first)
+        let chapters = try #require(found.entity.relationshipsByName["chapters"])
+        return try other.parentSource.relatedRows(chapters, owners: [found.rowReference]).compactMap(\.position) != [0, 1, 2]
     }
 
     private func knowsRowsOfFetch() throws -> Bool {

@@ -34,9 +34,9 @@ enum ContractKind: String, CaseIterable, CustomTestStringConvertible {
     }
 
     private static let database: StoreCapabilities = [
-        .sql, .constraints, .severalProcesses, .batch, .schemaMigration, .transactions, .emptying, .order,
+        .sql, .constraints, .severalProcesses, .batch, .schemaMigration, .transactions, .emptying, .positions,
     ]
-    private static let atomic: StoreCapabilities = [.constraints, .order, .ownReferences, .durable]
+    private static let atomic: StoreCapabilities = [.constraints, .positions, .ownReferences, .durable]
 
     static func register() {
         NSPersistentStoreCoordinator.registerStoreClass(CSVStore.self, forStoreType: CSVStore.storeType)

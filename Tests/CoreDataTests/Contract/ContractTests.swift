@@ -82,7 +82,6 @@ struct ContractTests {
     func order(_ kind: ContractKind) throws {
         let home = try ContractHome(kind)
         let context = try home.open()
-        try home.require(.order, "order", context)
         let book = Book(context: context)
         book.title = "B"
         book.chapters = ["b", "a", "c"].map { heading in
@@ -102,6 +101,15 @@ struct ContractTests {
         try other.save()
         let third = try home.reopened(other)
         #expect(try third.all(Book.self).map { $0.chapters.map(\.heading) } == [["b", "a"]])
+        // Put in front of what is there, and moved once more by who has saved.
+        let again = try #require(try third.all(Book.self).first)
+        let new = Chapter(context: third)
+        new.heading = "n"
+        again.chapters.insert(new, at: 0)
+        try third.save()
+        again.chapters.swapAt(0, 2)
+        try third.save()
+        #expect(try home.reopened(third).all(Book.self).map { $0.chapters.map(\.heading) } == [["a", "b", "n"]])
     }
 
     @Test("follows delete rules", arguments: ContractKind.allCases)

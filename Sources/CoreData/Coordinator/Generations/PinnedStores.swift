@@ -10,6 +10,7 @@ final class PinnedStores: StoreReader {
     }
 
     var managedObjectModel: NSManagedObjectModel { coordinator.managedObjectModel }
+    var takesOrders: Bool { coordinator.takesOrders }
 
     func storesToRead() throws -> [any RowStore] { try generation.stores() }
 

@@ -108,6 +108,7 @@ final class ObjectSave {
             return copy
         }
         staged.links = changes.links
+        staged.orders = changes.orders
         return staged
     }
 

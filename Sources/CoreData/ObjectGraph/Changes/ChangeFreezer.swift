@@ -29,9 +29,11 @@ struct ChangeFreezer {
 
     /// Whether the changes go to stores, which may write into the rows that they get.
     private let isForStores: Bool
+    /// Whether orders are said as such, and not by positions alone.
+    private let tellsOrders: Bool
 
-    init(_ tracker: ChangeTracker, locked: [NSManagedObject], isForStores: Bool) {
-        self.isForStores = isForStores
+    init(_ tracker: ChangeTracker, locked: [NSManagedObject], isForStores: Bool, tellsOrders: Bool = true) {
+        (self.isForStores, self.tellsOrders) = (isForStores, tellsOrders)
         let objects = tracker.objects
         if locked.isEmpty, passesOn(tracker.received, objects) { return }
         makeRoom(for: objects)
@@ -250,7 +252,8 @@ extension ChangeFreezer {
     }
 
     private mutating func noteOrder(of owner: NSManagedObject, _ contents: ToManyContents) {
-        if isForStores { assignPositions(of: owner, contents) } else { noteWholeOrder(of: owner, contents) }
+        if isForStores { assignPositions(of: owner, contents) }
+        if tellsOrders { noteWholeOrder(of: owner, contents) }
     }
 
     private mutating func noteLinks(_ owner: NSManagedObject, _ relationship: NSRelationshipDescription, _ contents: ToManyContents) {
@@ -267,7 +270,7 @@ extension ChangeFreezer {
         )
     }
 
-    /// The order as a parent context takes it.
+    /// The order as a context takes it, and who keeps no positions.
     private mutating func noteWholeOrder(of owner: NSManagedObject, _ contents: ToManyContents) {
         let relationship = owner.scope.shape.toManys[contents.index]
         // Without a to-one inverse the order of the additions is that of the links.

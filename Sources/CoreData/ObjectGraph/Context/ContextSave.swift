@@ -114,7 +114,12 @@ final class ContextSave {
         if !parent.isStoreSide { try requireUnsaved() }
         context.takePooledKeys(parent)
         context.forwardReferences()
-        let freezer = ChangeFreezer(context.tracker, locked: context.tracker.locked, isForStores: parent.isStoreSide)
+        let freezer = ChangeFreezer(
+            context.tracker,
+            locked: context.tracker.locked,
+            isForStores: parent.isStoreSide,
+            tellsOrders: parent.takesOrders
+        )
         groups = freezer.groups
         let receipt = try submit(freezer.changes)
         receipt.publish()

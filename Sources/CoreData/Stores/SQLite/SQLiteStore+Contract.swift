@@ -7,7 +7,7 @@ extension SQLiteStore: RowStore {
     }
 
     private static let ofMemory: StoreCapabilities = [
-        .sql, .constraints, .severalProcesses, .batch, .schemaMigration, .transactions, .emptying, .order,
+        .sql, .constraints, .severalProcesses, .batch, .schemaMigration, .transactions, .emptying, .positions,
     ]
     private static let ofFiles = ofMemory.union(.durable)
     private static let ofLoggedFiles = ofFiles.union(.generations)
