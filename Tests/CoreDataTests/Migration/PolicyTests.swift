@@ -5,7 +5,7 @@ import Testing
 @testable import CoreData
 
 /// Deletes the orders with odd numbers as soon as a relationship is to be set, and notes which orders it is asked about.
-final class DeletingPolicy: NSEntityMigrationPolicy {
+final class OddDeletingPolicy: NSEntityMigrationPolicy {
     override func createRelationships(forDestination object: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager)
         throws
     {
@@ -54,7 +54,7 @@ struct PolicyTests {
 
     @Test("is not asked for the relationships of an object that it has deleted")
     func deleted() throws {
-        let (manager, contents) = try migrate(DeletingPolicy.self)
+        let (manager, contents) = try migrate(OddDeletingPolicy.self)
         #expect(manager.userInfo?["asked"] as? [Int] == [0, 2, 4])
         #expect(contents.prefix(3) == ["Ann0, 20: [0]", "Ann1, 21: [2]", "Ann2, 22: [4]"])
     }
