@@ -195,4 +195,22 @@ struct BatchContextTests {
         let alone = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
         expectError(.persistentStoreOperation, "coordinator") { try alone.batchDelete("Book") }
     }
+
+    // * A handler asks for a permanent ID of the object that it is given. The request ends, and so does the context.
+    // => The object gets none, and the context has never had it.
+    @Test("that inserts gives its handler an object that gets no permanent ID", arguments: StoreKind.allCases)
+    func permanentID(_ kind: StoreKind) throws {
+        let library = try Library(kind)
+        let context = library.newContext()
+        var count = 0
+        let request = NSBatchInsertRequest(entityName: "Author") { (object: NSManagedObject) -> Bool in
+            object.setValue("\(count)", forKey: "name")
+            do { try context.obtainPermanentIDs(for: [object]) } catch { Issue.record("\(error)") }
+            if !object.objectID.isTemporaryID || !context.registeredObjects.isEmpty { Issue.record("\(object)") }
+            count += 1
+            return count > 2
+        }
+        try context.execute(request)
+        #expect(try library.sql("SELECT Z_PK, ZNAME FROM ZPERSON") == "1|0\n2|1")
+    }
 }

@@ -93,7 +93,7 @@ extension NSManagedObjectContext {
     /// - Throws: a `CocoaError` where no store takes an object or the store cannot be written; no ID has changed then.
     public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         checkQueue()
-        let temporary = objects.filter { $0.key < 0 && $0.registeredContext === self && !$0.scope.isForeign }
+        let temporary = objects.filter(isUnsavedHere)
         guard !temporary.isEmpty else { return }
         chooseStores()
         let groups = Dictionary(grouping: temporary) { ObjectIdentifier($0.scope) }.values
@@ -112,7 +112,7 @@ extension NSManagedObjectContext {
     /// - Precondition: the object is a managed object of this context that was never saved; the store is one of its coordinator's.
     public func assign(_ object: Any, to store: NSPersistentStore) {
         checkQueue()
-        guard let object = object as? NSManagedObject, object.registeredContext === self, object.key < 0, !object.scope.isForeign else {
+        guard let object = object as? NSManagedObject, isUnsavedHere(object) else {
             misuse("assign(_:to:) takes an object of this context that was never saved.")
         }
         precondition(
@@ -127,6 +127,14 @@ extension NSManagedObjectContext {
             """
         )
         rename(object, store: store.number, key: object.key)
+    }
+
+    /// Whether an object of this context was never saved.
+    ///
+    /// NB: the object of a batch insert has the context and a temporary key, but nobody keeps it.
+    private func isUnsavedHere(_ object: NSManagedObject) -> Bool {
+        object.key < 0 && !object.scope.isForeign && object.registeredContext === self
+            && registeredObject(for: object.rowReference) === object
     }
 }
 
