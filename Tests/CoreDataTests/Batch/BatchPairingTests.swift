@@ -201,4 +201,34 @@ struct BatchPairingTests {
         )
         #expect(try library.sql(couples) == "A|\nB|D\nC|\nD|B\nE|F\nF|E")
     }
+
+    // * One row leads A to B, another C to B, each from an end of its own.
+    // => B is with whom the later row names, and the other one is alone.
+    @Test("is as the later of two rows says, whichever end each of them names", arguments: StoreKind.allCases)
+    func bothEnds(_ kind: StoreKind) throws {
+        func line(_ order: (_ fromA: [String: Any], _ fromB: [String: Any]) -> [[String: Any]]) throws -> String {
+            let library = try Library(kind) { model in
+                guard let person = model.entitiesByName["Person"] else { return }
+                LibraryModel.relate(person, "next", toMany: false, .nullifyDeleteRule, person, "prev", toMany: false, .nullifyDeleteRule)
+                person.uniquenessConstraints = [["name"]]
+            }
+            let persons = ["A", "B", "C"].map { name in
+                let person = Person(context: library.context)
+                person.name = name
+                return person
+            }
+            try library.context.save()
+            library.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            let ids = persons.map(\.objectID)
+            try library.context.batchInsert("Person", order(["name": "A", "next": ids[1]], ["name": "B", "prev": ids[2]]))
+            return try library.sql(
+                """
+                SELECT p.ZNAME, n.ZNAME, b.ZNAME FROM ZPERSON p LEFT JOIN ZPERSON n ON n.Z_PK = p.ZNEXT \
+                LEFT JOIN ZPERSON b ON b.Z_PK = p.ZPREV ORDER BY p.ZNAME
+                """
+            )
+        }
+        #expect(try line { [$0, $1] } == "A||\nB||C\nC|B|")
+        #expect(try line { [$1, $0] } == "A|B|\nB||A\nC||")
+    }
 }

@@ -11,6 +11,10 @@ struct BatchInsertion {
     private let collectsKeys: Bool
     /// By slot, for those that are one-to-one and that a row writes.
     private var pairings: [Int: BatchPairing] = [:]
+    /// By slot, the one whose pairing has this end as well: rows write both, and a later row is to win, whichever end it names.
+    private var otherEnds: [Int: Int] = [:]
+    /// The slots of both.
+    private var pairedSlots: [Int] = []
     private let statements: SaveStatements
     private let binder: TapeBinder
     private var changes = BatchChanges()
@@ -20,6 +24,9 @@ struct BatchInsertion {
         (self.store, self.connection, self.rows) = (store, connection, rows)
         statements = store.saveStatements(rows.entity)
         pairings = Self.pairings(rows, store, connection)
+        pairedSlots = pairings.keys.sorted()
+        otherEnds = Self.otherEnds(pairings, rows.entity)
+        for slot in otherEnds.keys { pairings[slot] = nil }
         // Who is paired has to be known by key, and who is written and gets a member, too.
         self.collectsKeys = collectsKeys || !pairings.isEmpty || Self.mayMeetItsOwners(rows)
         binder = TapeBinder(statements.steps, store: store)
@@ -175,13 +182,24 @@ extension BatchInsertion {
         return pairings
     }
 
+    private static func otherEnds(_ pairings: [Int: BatchPairing], _ entity: NSEntityDescription) -> [Int: Int] {
+        let toOnes = entity.shape.toOnes
+        var others: [Int: Int] = [:]
+        for slot in pairings.keys {
+            guard let inverse = toOnes[slot]?.inverse, entity.isKindOf(entity: inverse.entity) else { continue }
+            others[slot] = pairings.keys.first { $0 < slot && toOnes[$0]?.name == inverse.name }
+        }
+        return others
+    }
+
     /// - Parameter mask: what was written of a row that was there already.
     private mutating func pair(_ index: Int, _ row: KeyReader.Found, _ mask: SlotMask?) {
-        for slot in pairings.keys {
+        for slot in pairedSlots {
             let isNull = EntityLayout.isNull(records[index], slot)
             guard mask?.contains(slot) ?? !isNull, isThere(slot, row.entity) else { continue }
             let target = (records[index] + Int(statements.shape.layout.ownOffsets[slot])).load(as: RowReference.self)
-            pairings[slot]?.add(row, isNull ? nil : target)
+            let end = isNull ? nil : target
+            if let other = otherEnds[slot] { pairings[other]?.addInverse(row, end) } else { pairings[slot]?.add(row, end) }
         }
     }
 

@@ -31,6 +31,13 @@ struct BatchPairing {
         setInverse(target.key, RowReference(key: row.key, entity: Int32(row.entity), store: store.number))
     }
 
+    /// The same, said by a row at the other end.
+    mutating func addInverse(_ row: KeyReader.Found, _ target: RowReference?) {
+        swap(&ends, &inverseEnds)
+        add(row, target)
+        swap(&ends, &inverseEnds)
+    }
+
     private mutating func setInverse(_ key: Int64, _ end: RowReference?) {
         if isReflexive { ends[key] = .some(end) } else { inverseEnds[key] = .some(end) }
     }
