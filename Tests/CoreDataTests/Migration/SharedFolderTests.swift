@@ -95,4 +95,17 @@ struct SharedFolderTests {
         try Stack(copy, Self.model(["title"]), options: migrating).close()
         #expect(try photos(one) == ["Photos.sqlite"])
     }
+
+    // * Somebody sees whether the folder is shared while he is writing, as to empty the store.
+    // => Others wait until he has written.
+    @Test("are looked for without a lock being lost")
+    func locks() throws {
+        let connection = try Connection(path: one.path, mode: .readWrite)
+        defer { connection.close() }
+        try connection.transaction(.immediate) {
+            #expect(exists(one, "-shm") && StorePlace.file(one).ownSupportFolder == nil)
+            let other = try Child.run("sqlite3", [one.path, "BEGIN IMMEDIATE"])
+            #expect(other.status != 0)
+        }
+    }
 }

@@ -18,9 +18,13 @@ extension StorePlace {
         let stem = url.deletingPathExtension().lastPathComponent
         let beside = try? FileManager.default.contentsOfDirectory(at: url.deletingLastPathComponent(), includingPropertiesForKeys: nil)
         return (beside ?? []).contains { other in
-            other.deletingPathExtension().lastPathComponent == stem && StorePlace.file(other).mayBeStore(otherThan: identity)
+            other.deletingPathExtension().lastPathComponent == stem && !Self.isPartOfDatabase(other)
+                && StorePlace.file(other).mayBeStore(otherThan: identity)
         }
     }
+
+    /// NB: POSIX drops all locks of a process on a file once it closes it, however it opened it: those on `-shm` are what keeps transactions apart.
+    private static func isPartOfDatabase(_ file: URL) -> Bool { ["-wal", "-shm", "-journal"].contains { file.path.hasSuffix($0) } }
 
     /// NB: one that cannot be read now, as it is locked or others', counts.
     private func mayBeStore(otherThan one: DatabaseIdentity?) -> Bool {
