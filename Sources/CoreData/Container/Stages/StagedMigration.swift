@@ -48,12 +48,23 @@ struct StagedMigration {
         let metadata = try metadata()
         if let place = models.place(of: metadata) { return place }
         if models.isDestination(metadata) { return chain.place(of: opening.model.versionChecksum) ?? chain.versions.count }
+        if let place = carriedPlace() { return place }
         let checksum = StageModels.checksum(of: metadata)
         throw CocoaError.coreData(
             .migration,
             "The store at \(url.path) was not migrated: it has the version checksum \(checksum), with which none of the \(manager.stages.count) stages begins.",
             userInfo: [NSFilePathErrorKey: url.path, NSPersistentStoreModelVersionChecksumKey: checksum]
         )
+    }
+
+    /// The place of the model that the store has a copy of: of one configuration it may be all that says which version it is of.
+    private func carriedPlace() -> Int? {
+        guard opening.configurationName != nil, opening.type == NSSQLiteStoreType, let inspector = try? StoreInspector(url: url) else {
+            return nil
+        }
+        defer { inspector.connection.close() }
+        let found = try? StoreFileMigration.sourceModel(inspector, url, nil)
+        return found.flatMap { chain.place(of: $0.model.versionChecksum) }
     }
 
     /// The place of the coordinator's version; the last one, where the opening goes on from there.
@@ -158,12 +169,14 @@ struct StagedMigration {
     private func naming<Result>(_ place: Int, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch {
             let name = chain.name(ofStageAt: place)
+            // A handler may have destroyed it.
+            let state =
+                (try? metadata()) == nil
+                ? "there is none any more"
+                : "it is a valid one of the version that it has come to, from which the next attempt goes on"
             throw CocoaError.coreData(
                 .migration,
-                """
-                The store at \(url.path) was not migrated to the end; it is a valid one of the version that it has come to, from which the next \
-                attempt goes on. Its \(name) failed: \(error.localizedDescription)
-                """,
+                "The store at \(url.path) was not migrated to the end; \(state). Its \(name) failed: \(error.localizedDescription)",
                 userInfo: [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error, "stage": name, "reason": error.localizedDescription]
             )
         }
