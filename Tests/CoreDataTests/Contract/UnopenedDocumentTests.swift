@@ -51,4 +51,26 @@ struct UnopenedDocumentTests {
         refused { try coordinator.destroyPersistentStore(at: url, ofType: other) }
         #expect(try Data(contentsOf: url) == data)
     }
+
+    // * A program that does not know what a file is asks for it as a document, while it has the database open.
+    // => The answer is no, and SQLite's locks on the file are there still: who closes a file drops all that the process has on it.
+    @Test("is not looked for in a database that is open", arguments: [NSBinaryStoreType, NSXMLStoreType])
+    func openDatabase(_ type: String) throws {
+        let library = try Library(.file)
+        _ = try library.savedBook()
+        let before = try locks(on: library.url)
+        try #require(!before.isEmpty)
+        let error = #expect(throws: CocoaError.self) {
+            try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: library.url)
+        }
+        #expect(error?.code == .fileReadCorruptFile)
+        #expect(try locks(on: library.url) == before)
+    }
+
+    private func locks(on file: URL) throws -> [Substring] {
+        let number = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int)
+        // NB: the numbers at the beginnings of lines are counted anew each time.
+        return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").filter { $0.contains(":\(number) ") }
+            .map { $0.drop { $0 != ":" } }.sorted()
+    }
 }

@@ -19,6 +19,8 @@ struct Document {
     init(contentsOf url: URL) throws {
         // Reading a pipe would wait for somebody to write.
         if FileStamp(url)?.isRegular == false { throw Self.corrupt(url, "is a directory, a device or a pipe, not a document") }
+        // NB: closing a file drops all locks that the process has on it, SQLite's too.
+        if StoreLock.isKnown(at: url) { throw Self.corrupt(url, "is a database that is open, not a document") }
         let data = try Data(contentsOf: url)
         guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
             let version = list[Self.versionKey] as? Int, let metadata = Self.metadata(list["metadata"]),

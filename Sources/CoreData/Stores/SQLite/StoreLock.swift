@@ -156,6 +156,12 @@ extension StoreLock {
     }
     private static let known = Lock<[DatabaseIdentity: Weak]>([:])
 
+    /// Whether somebody in this process uses the database at a place.
+    static func isKnown(at url: URL) -> Bool {
+        guard let identity = DatabaseIdentity(path: url.path) else { return false }
+        return known.withLock { $0[identity]?.lock != nil }
+    }
+
     /// The lock that everybody in this process who uses that database shares.
     static func of(_ identity: DatabaseIdentity) -> StoreLock {
         known.withLock { known in
