@@ -56,8 +56,8 @@ struct LinkWriter {
                 "DELETE FROM \(name) WHERE (\(column), \(other)) = (?1, ?2) OR (\(column), \(other)) = (?2, ?1)"
             )
             try addReflexive(link, owner.key, name, column, other, order)
-        case .foreignKey(let table, let column, let entityColumn, _)?:
-            try writeForeignKeys(link, owner, table, column, entityColumn)
+        case .foreignKey(let table, let column, let entityColumn, let order)?:
+            try writeForeignKeys(link, owner, table, column, entityColumn, order)
         case nil:
             // The store has no entity that they could be of: they are in another.
             for target in link.added { _ = try resolve(target) }
@@ -95,7 +95,8 @@ struct LinkWriter {
         _ owner: RowReference,
         _ table: String,
         _ column: String,
-        _ entityColumn: String?
+        _ entityColumn: String?,
+        _ order: String?
     ) throws {
         let entity = entityColumn.map { ", \($0) = NULL" } ?? ""
         for target in link.removed {
@@ -106,10 +107,13 @@ struct LinkWriter {
         }
         let number = store.schema.number(ofEntityAt: owner.entity)
         let setEntity = entityColumn.map { ", \($0) = \(number)" } ?? ""
+        let setOrder = order.map { ", \($0) = ?" } ?? ""
         for target in link.added {
+            // At the end, wherever it was with an owner before: one that has read its members says their positions later.
+            let mark = try order.map { [SQLiteValue.integer(try store.orderMarks.mark(table: table, column: $0).next(connection))] } ?? []
             try run(
-                "UPDATE \(table) SET \(column) = ?\(setEntity) WHERE \(SQLNames.key) = ?",
-                [.integer(owner.key), .integer(try resolve(target).key)]
+                "UPDATE \(table) SET \(column) = ?\(setEntity)\(setOrder) WHERE \(SQLNames.key) = ?",
+                [.integer(owner.key)] + mark + [.integer(try resolve(target).key)]
             )
         }
     }

@@ -1,0 +1,65 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreData
+
+@Suite("An order that is changed by who has not read it")
+struct UnreadMembersTests {
+    private typealias Members = NSManagedObject.OrderedToMany<NSManagedObject>
+
+    /// Lists with entries that know their list, and with entries that do not.
+    private static func model() -> NSManagedObjectModel {
+        let (list, entry) = (NSEntityDescription("List", attribute("name")), NSEntityDescription("Entry", attribute("name")))
+        list.relate("loose", to: entry, many: true, ordered: true)
+        let kept = LibraryModel.relate(list, "kept", toMany: true, .nullifyDeleteRule, entry, "list", toMany: false, .nullifyDeleteRule)
+        kept.isOrdered = true
+        return NSManagedObjectModel(list, entry)
+    }
+
+    /// Inserts lists by their names, with entries of one relationship by theirs.
+    private func insert(_ lists: [(String, [String])], _ relationship: String, _ context: NSManagedObjectContext) {
+        for (name, entries) in lists {
+            let list = new("List", name, context)
+            list.setValue(NSOrderedSet(array: entries.map { new("Entry", $0, context) }), forKey: relationship)
+        }
+    }
+
+    @discardableResult private func new(_ entity: String, _ name: String, _ context: NSManagedObjectContext) -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+        object.setValue(name, forKey: "name")
+        return object
+    }
+
+    private func find(_ entity: String, _ name: String, _ context: NSManagedObjectContext) throws -> NSManagedObject {
+        let all = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
+        return try #require(all.first { $0.value(forKey: "name") as? String == name })
+    }
+
+    private func names(_ list: String, _ relationship: String, _ context: NSManagedObjectContext) throws -> [String?] {
+        let members = try find("List", list, context).value(forKey: relationship) as? NSOrderedSet
+        return try #require(members).array.map { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }
+    }
+
+    private static let kinds: [ContractKind] = [.file, .memory, .binary, .dictionary]
+
+    @Test("has at its end who came without an inverse, one after the other, wherever they were before", arguments: kinds)
+    func loose(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind, model: Self.model())
+        let first = try home.open()
+        insert([("A", ["a", "b"]), ("B", ["c", "d"])], "loose", first)
+        new("Entry", "e", first)
+        try first.save()
+
+        let context = try home.reopened(first)
+        let loose = Members("loose")
+        let (moved, free) = (try find("Entry", "a", context), try find("Entry", "e", context))
+        try find("List", "A", context).remove(moved, from: loose)
+        for entry in [free, moved] { try find("List", "B", context).add(entry, to: loose) }
+        try context.save()
+
+        let other = try home.reopened(context)
+        #expect(try names("A", "loose", other) == ["b"])
+        #expect(try names("B", "loose", other) == ["c", "d", "e", "a"])
+    }
+}
