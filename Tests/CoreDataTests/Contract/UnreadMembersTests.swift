@@ -41,6 +41,12 @@ struct UnreadMembersTests {
         return try #require(members).array.map { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }
     }
 
+    private func child(of context: NSManagedObjectContext) -> NSManagedObjectContext {
+        let child = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        child.parent = context
+        return child
+    }
+
     private static let kinds: [ContractKind] = [.file, .memory, .binary, .dictionary]
 
     @Test("has at its end who came without an inverse, one after the other, wherever they were before", arguments: kinds)
@@ -61,5 +67,22 @@ struct UnreadMembersTests {
         let other = try home.reopened(context)
         #expect(try names("A", "loose", other) == ["b"])
         #expect(try names("B", "loose", other) == ["c", "d", "e", "a"])
+    }
+
+    @Test("has at its end who was taken out and put back", arguments: kinds, [true, false])
+    func returned(_ kind: ContractKind, _ isInChild: Bool) throws {
+        let home = try ContractHome(kind, model: Self.model())
+        let first = try home.open()
+        insert([("A", ["a", "b", "c"])], "kept", first)
+        try first.save()
+
+        let top = try home.reopened(first)
+        let context = isInChild ? child(of: top) : top
+        let (list, entry) = (try find("List", "A", context), try find("Entry", "a", context))
+        list.remove(entry, from: Members("kept"))
+        list.add(entry, to: Members("kept"))
+        try context.save()
+        if isInChild { try top.save() }
+        #expect(try names("A", "kept", home.reopened(top)) == ["b", "c", "a"])
     }
 }

@@ -202,13 +202,14 @@ extension ContextSave {
 }
 
 extension NSManagedObjectContext {
-    /// The order of a relationship that was forgotten since, by a refresh, takes all members to be written.
+    /// The order of a relationship that was forgotten since, by a refresh, takes all members to be written; so does one of which nobody knows what
+    /// comes before a member that was taken out and put back.
     func readReorderedMembers() {
         let objects = tracker.objects
         objects.forEachBorrowed { object in
             guard object.state.contains(.extras), !object.state.isDisjoint(with: .pending) else { return }
             object.forEachChangedToMany { index, contents in
-                if contents.isReordered, contents.members == nil { _ = object.members(of: index) }
+                if contents.members == nil, contents.isReordered || contents.hasReturned { _ = object.members(of: index) }
             }
         }
     }

@@ -55,6 +55,9 @@ final class ToManyContents {
     /// What was taken out since the last save.
     var removed: MemberList { uncommon?.removed ?? MemberList() }
 
+    /// Whether members were taken out and put at the end again, as far as anybody knows while the store's part is not read.
+    var hasReturned: Bool { isOrdered && !added.isEmpty && uncommon?.removed.array.contains(where: added.contains) == true }
+
     /// All members, or those that are known without reading.
     var knownMembers: [NSManagedObject] {
         members?.array ?? added.array + (uncommon?.partners.array.filter { !added.contains($0) && !removed.contains($0) } ?? [])
