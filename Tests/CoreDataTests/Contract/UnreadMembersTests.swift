@@ -85,4 +85,25 @@ struct UnreadMembersTests {
         if isInChild { try top.save() }
         #expect(try names("A", "kept", home.reopened(top)) == ["b", "c", "a"])
     }
+
+    // * A context puts a member elsewhere while a child of it has it where it was, and has put it there once more.
+    // => What the child saves says nothing about where it is.
+    @Test("has nobody who was put elsewhere meanwhile", arguments: kinds)
+    func elsewhere(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind, model: Self.model())
+        let top = try home.open()
+        insert([("A", []), ("B", [])], "kept", top)
+        new("Entry", "a", top)
+        let middle = child(of: top)
+        let entry = try find("Entry", "a", middle)
+        entry.setValue(try find("List", "A", middle), forKey: "list")
+        let bottom = child(of: middle)
+        try find("List", "A", bottom).add(find("Entry", "a", bottom), to: Members("kept"))
+        entry.setValue(try find("List", "B", middle), forKey: "list")
+        for context in [bottom, middle, top] { try context.save() }
+
+        #expect(try ["A", "B"].map { try names($0, "kept", top) } == [[], ["a"]])
+        let other = try home.reopened(top)
+        #expect(try ["A", "B"].map { try names($0, "kept", other) } == [[], ["a"]])
+    }
 }

@@ -287,10 +287,11 @@ extension ChangeReception {
         for member in members(link.added) where !member.state.contains(.deleted) { owner.addMember(member, to: index) }
     }
 
-    /// Members that were put at the end, in the order in which they were.
+    /// Members that were put at the end, in the order in which they were. One that leads elsewhere here was put there later.
     private func append(_ order: ChangeSet.OrderChange) {
-        guard let (owner, index) = owner(order.owner, order.relationship) else { return }
+        guard let (owner, index) = owner(order.owner, order.relationship), let inverse = order.relationship.inverse else { return }
         for member in members(order.members) where !member.state.contains(.deleted) {
+            if member.refersElsewhere(than: owner, along: inverse) { continue }
             if owner.contents(index).add(member) { owner.noteToManyChange(index) }
         }
     }
