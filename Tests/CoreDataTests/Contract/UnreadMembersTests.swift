@@ -106,4 +106,25 @@ struct UnreadMembersTests {
         let other = try home.reopened(top)
         #expect(try ["A", "B"].map { try names($0, "kept", other) } == [[], ["a"]])
     }
+
+    // * A child relates what it has related and saved before; the context above has let go of it.
+    // => What is in the store is what the child has seen, whichever version that has there.
+    @Test("is no conflict for the child that has saved it", arguments: kinds, [(true, true), (true, false), (false, true), (false, false)])
+    func again(_ kind: ContractKind, _ now: (isSaved: Bool, isDeleted: Bool)) throws {
+        let home = try ContractHome(kind, model: Self.model())
+        let top = try home.open()
+        insert([("A", []), ("B", [])], "kept", top)
+        new("Entry", "a", top)
+        if now.isSaved { try top.save() }
+        let context = child(of: top)
+        let (entry, lists) = (try find("Entry", "a", context), try ["A", "B"].map { try find("List", $0, context) })
+        entry.setValue(lists[0], forKey: "list")
+        for context in [context, top] { try context.save() }
+        if now.isDeleted { context.delete(entry) } else { entry.setValue(lists[1], forKey: "list") }
+        for context in [context, top] { try context.save() }
+
+        let other = try home.reopened(top)
+        #expect(try names("A", "kept", other) == [])
+        #expect(try names("B", "kept", other) == (now.isDeleted ? [] : ["a"]))
+    }
 }

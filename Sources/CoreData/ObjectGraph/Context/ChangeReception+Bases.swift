@@ -39,8 +39,8 @@ extension ChangeReception {
             return newest.flatMap { isChanged($0, since: base, slots) ? base : nil }
         }
         let saved = context.identityMap.savedVersions[object.rowReference]
-        let base = stored(base)
-        if let newest, !isChanged(newest, since: base, slots) || isOwn(newest, saved, since: base) {
+        let (seen, base) = (permanent(base), permanent(stored(base)))
+        if let newest, [seen, base].contains(where: { !isChanged(newest, since: $0, slots) }) || isOwn(newest, saved, since: base) {
             context.adopt(newest, object)
         } else {
             context.adopt(measurable(base, saved), object)
@@ -58,7 +58,9 @@ extension ChangeReception {
     /// Whether a row is not what the child has seen of what it has changed.
     private func isChanged(_ newest: Row, since base: Row, _ slots: SlotMask?) -> Bool {
         guard newest !== base, newest.layout === base.layout else { return false }
-        guard let slots else { return newest.version != base.version }
+        // NB: which version an incremental store's class gives to what it has saved is known with the next reading only.
+        let all = base.version == 0 ? SlotMask(0..<newest.layout.count) : nil
+        guard let slots = slots ?? all else { return newest.version != base.version }
         return !newest.differences(from: base, among: slots.subtracting(newest.positionSlots)).isEmpty
     }
 
@@ -74,6 +76,16 @@ extension ChangeReception {
     private func stored(_ base: Row) -> Row {
         guard base.isOwn, base.listing == nil, let stored = base.own.base else { return base }
         return self.stored(stored)
+    }
+
+    /// The row with the references that have become permanent since the child read it, as a store has them.
+    private func permanent(_ base: Row) -> Row {
+        let slots = base.layout.referenceSlots.filter { base.reference($0).map { $0.key < 0 } == true }
+        guard !slots.isEmpty else { return base }
+        let row = OwnRow.copy(of: base, replacing: -1)
+        row.base = nil
+        for slot in slots { if let reference = base.reference(slot) { row.store(.reference(context.forwarded(reference)), at: slot) } }
+        return Row(row)
     }
 
     /// The row as what a store can compare with its own: one that left the child says no version, but the context knows which it saved last,
