@@ -167,7 +167,7 @@ struct QueryGenerationTests {
         let book = try #require(try other.all(Book.self, "Book").first { $0.title == "new" })
         book.title = "merged"
         let (saved, context) = (SavedNotification(), pinned)
-        try saved.during { try other.save() }
+        try saved.during(other) { try other.save() }
         #expect(try titles(context) == ["mine", "new"])
         context.mergeChanges(fromContextDidSave: try #require(saved.latest))
         #expect(try titles(context) == ["merged", "mine"])
@@ -179,7 +179,7 @@ struct QueryGenerationTests {
         #expect(try count(pinned) == 3)
         Book(context: pinned).title = "mine"
         let saved = SavedNotification()
-        try saved.during { try pinned.save() }
+        try saved.during(pinned) { try pinned.save() }
         let token = try #require(saved.latest?.userInfo?[NSManagedObjectContextQueryGenerationKey] as? NSQueryGenerationToken)
         let other = library.newContext()
         try other.setQueryGenerationFrom(token)
@@ -256,13 +256,14 @@ struct QueryGenerationTests {
     }
 }
 
-/// The DidSave notifications that are posted meanwhile.
+/// The DidSave notification that a context posts meanwhile.
 final class SavedNotification: @unchecked Sendable {
     // Sendable: used by one thread.
     private(set) var latest: Notification?
 
-    func during(_ body: () throws -> Void) throws {
-        let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: nil, queue: nil) {
+    // NB: other tests save other contexts at the same time.
+    func during(_ context: NSManagedObjectContext, _ body: () throws -> Void) throws {
+        let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: context, queue: nil) {
             self.latest = $0
         }
         defer { NotificationCenter.default.removeObserver(observer) }

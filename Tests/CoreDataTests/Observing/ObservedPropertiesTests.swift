@@ -62,7 +62,7 @@ struct ObservedPropertiesTests {
                     let other = library.newContext()
                     (try other.existingObject(with: book.objectID) as? Book)?.title = "M"
                     let saved = SavedNotification()
-                    try saved.during { try other.save() }
+                    try saved.during(other) { try other.save() }
                     context.mergeChanges(fromContextDidSave: try #require(saved.latest))
                 }
             )
