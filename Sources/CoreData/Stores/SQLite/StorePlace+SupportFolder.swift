@@ -16,8 +16,10 @@ extension StorePlace {
     private func isShared(_ folder: URL) -> Bool {
         guard FileManager.default.fileExists(atPath: folder.path) else { return false }
         let stem = url.deletingPathExtension().lastPathComponent
-        let beside = try? FileManager.default.contentsOfDirectory(at: url.deletingLastPathComponent(), includingPropertiesForKeys: nil)
-        return (beside ?? []).contains { other in
+        let place = url.deletingLastPathComponent()
+        // Where nobody can see who else is there, somebody may be.
+        guard let beside = try? FileManager.default.contentsOfDirectory(at: place, includingPropertiesForKeys: nil) else { return true }
+        return beside.contains { other in
             other.deletingPathExtension().lastPathComponent == stem && !Self.isPartOfDatabase(other)
                 && StorePlace.file(other).mayBeStore(otherThan: identity)
         }
