@@ -97,6 +97,18 @@ struct HostileFileTests {
         #expect(tags.allSatisfy { $0.isInserted })
     }
 
+    @Test("that counts fewer keys than it has rows gives out keys beyond these", arguments: StoreKind.allCases)
+    func countedTooLow(kind: StoreKind) throws {
+        let library = try makeLibrary(kind)
+        _ = try library.sql(
+            "INSERT INTO ZTAG(Z_PK, Z_ENT, Z_OPT) SELECT 7, Z_ENT, 1 FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'"
+        )
+        for _ in 0..<3 { Tag(context: library.context).label = "x" }
+        try library.context.save()
+        #expect(try library.sql("SELECT group_concat(Z_PK) FROM ZTAG") == "7,8,9,10")
+        #expect(try library.sql("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'") == "10")
+    }
+
     @Test("that counts keys below zero gives out positive ones", arguments: StoreKind.allCases)
     func negativeCount(kind: StoreKind) throws {
         let library = try makeLibrary(kind)

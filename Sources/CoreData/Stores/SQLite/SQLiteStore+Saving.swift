@@ -65,16 +65,18 @@ extension SQLiteStore {
     /// Takes a block of primary keys; the first is returned. Runs in the caller's transaction.
     func reserveKeys(_ count: Int, root: Int, _ connection: Connection) throws -> Int64 {
         let (counter, last) = (SQLNames.entityTable, SQLNames.lastKey)
-        let counted = "SELECT \(last) FROM \(counter) WHERE \(SQLNames.entity) = ?"
-        guard case .integer(let highest)? = try connection.rows(counted, [.integer(Int64(root))]).first?.first else {
+        let entity = schema.entity(numbered: root)
+        let present = entity.map { "(SELECT max(\(SQLNames.key)) FROM \($0.table))" } ?? "NULL"
+        let counted = "SELECT \(last), \(present) FROM \(counter) WHERE \(SQLNames.entity) = ?"
+        guard let row = try connection.rows(counted, [.integer(Int64(root))]).first, case .integer(let highest) = row[0] else {
             throw CocoaError.coreData(
                 .persistentStoreSave,
                 "\(SQLNames.entityTable) of \(url?.path ?? "the store") has no row for entity number \(root)."
             )
         }
-        // Keys of objects are positive, whatever a file says.
-        let used = max(highest, 0)
-        let floor = references.map { $0.reserve(count, after: used, root: schema.entity(numbered: root)?.description.name ?? "") } ?? used
+        // Keys of objects are positive, and those of rows are given out, whatever a file says.
+        let used = if case .integer(let key) = row[1] { max(highest, key, 0) } else { max(highest, 0) }
+        let floor = references.map { $0.reserve(count, after: used, root: entity?.description.name ?? "") } ?? used
         let (lastGiven, isBeyond) = floor.addingReportingOverflow(Int64(count))
         guard !isBeyond else {
             throw CocoaError.coreData(
