@@ -220,4 +220,29 @@ struct MovingTests {
         ContractKind.register()
         cocoaError(134060) { try coordinator.migratePersistentStore(back, to: folder.file("b.csv"), withType: ContractKind.csv.type) }
     }
+
+    // * A relationship without inverse leads to what was deleted; the database becomes a document.
+    // => It leads to nothing there, as nothing else could be read again.
+    @Test("to a document leaves out what leads to no object")
+    func dangling() throws {
+        let folder = try TemporaryFolder()
+        let stack = try Stack(folder.store, Zoo().model)
+        let context = stack.newContext()
+        let new = { NSEntityDescription.insertNewObject(forEntityName: $0, into: context) }
+        let (keeper, animals) = (new("Keeper"), [new("Dog"), new("Cat")])
+        keeper.setValue(animals[0], forKey: "favorite")
+        animals[1].setValue(animals[0], forKey: "rival")
+        try context.save()
+        context.delete(animals[0])
+        try context.save()
+        try stack.coordinator.migratePersistentStore(
+            stack.coordinator.persistentStores[0],
+            to: folder.file("Zoo.xml"),
+            withType: NSXMLStoreType
+        )
+        context.reset()
+        let kept = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Keeper"))
+        #expect(kept.map { $0.value(forKey: "favorite") == nil } == [true])
+        #expect(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Animal")).map(\.entity.name) == ["Cat"])
+    }
 }

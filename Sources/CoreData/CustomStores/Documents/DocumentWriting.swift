@@ -13,26 +13,46 @@ struct DocumentWriting {
         context = StagedObjects(rows, model).context
     }
 
+    /// What tells an object from others in a document.
+    private struct Place: Hashable {
+        let root: String
+        let number: Int64
+    }
+
+    private struct Group {
+        let entity: NSEntityDescription
+        /// With the number of each, in their order.
+        let objects: [(object: NSManagedObject, number: Int64)]
+        var root: String { entity.rootEntity.name ?? "" }
+    }
+
     /// - Throws: an error of the store.
     func document(_ metadata: [String: Any]) throws -> Document {
         var lastNumbers: [String: Int64] = [:]
         var objects: [String: [[String: Any]]] = [:]
-        for entity in model.entitiesInIndexOrder where !entity.isAbstract && isStored(entity) {
-            let root = entity.rootEntity.name ?? ""
-            let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
-            request.includesSubentities = false
-            let all = try context.fetch(request).map { ($0, number($0.objectID.identity.key, root)) }.sorted { $0.1 < $1.1 }
-            objects[entity.name ?? ""] = all.map(fields)
-            lastNumbers[root] = max(lastNumbers[root] ?? 0, all.last?.1 ?? 0)
+        let groups = try model.entitiesInIndexOrder.filter { !$0.isAbstract && isStored($0) }.map(group)
+        let present = Set(groups.flatMap { group in group.objects.map { Place(root: group.root, number: $0.number) } })
+        for group in groups {
+            objects[group.entity.name ?? ""] = group.objects.map { fields($0.object, $0.number, present) }
+            lastNumbers[group.root] = max(lastNumbers[group.root] ?? 0, group.objects.last?.number ?? 0)
         }
         return Document(metadata: metadata, lastNumbers: lastNumbers, objects: objects.filter { !$0.value.isEmpty })
+    }
+
+    private func group(_ entity: NSEntityDescription) throws -> Group {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+        request.includesSubentities = false
+        let root = entity.rootEntity.name ?? ""
+        let all = try context.fetch(request).map { (object: $0, number: number($0.objectID.identity.key, root)) }
+        return Group(entity: entity, objects: all.sorted { $0.number < $1.number })
     }
 
     private func isStored(_ entity: NSEntityDescription) -> Bool {
         context.persistentStoreCoordinator?.allStores.contains { $0.holds(entity) } ?? false
     }
 
-    private func fields(_ object: NSManagedObject, _ number: Int64) -> [String: Any] {
+    /// NB: a relationship without inverse may lead to what was deleted.
+    private func fields(_ object: NSManagedObject, _ number: Int64, _ present: Set<Place>) -> [String: Any] {
         var values: [String: Any] = [:]
         for case let attribute? in object.entity.shape.attributes {
             guard let value = object.value(forKey: attribute.name) else { continue }
@@ -42,6 +62,7 @@ struct DocumentWriting {
         for relationship in object.entity.relationshipsByName.values where !relationship.isTransient {
             let root = relationship.destinationEntity?.rootEntity.name ?? ""
             let numbers = object.objectIDs(forRelationshipNamed: relationship.name).map { self.number($0.identity.key, root) }
+                .filter { present.contains(Place(root: root, number: $0)) }
             if !numbers.isEmpty { ends[relationship.name] = relationship.isOrdered ? numbers : numbers.sorted() }
         }
         var fields: [String: Any] = ["id": number]
