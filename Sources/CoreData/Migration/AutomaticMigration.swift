@@ -8,17 +8,28 @@ extension NSPersistentStoreCoordinator {
 
     /// Opens a store. One of an older version for which there is a mapping model is migrated by that, where its options ask for a migration.
     func openMigrating(_ opening: StoreOpening) throws -> any RowStore {
+        let store = try openOrMigrate(opening)
+        if let site = opening.site, site.isDatabase, !store.isReadOnly { WorkFile.removeAbandoned(besideDatabase: site.url) }
+        return store
+    }
+
+    private func openOrMigrate(_ opening: StoreOpening) throws -> any RowStore {
         let kind = try StoreTypes.kind(of: opening.type)
         do {
             return try kind.open(opening)
         } catch let wanted as MappingModelWanted {
-            guard let url = opening.url, let mapping = NSMappingModel.leading(from: wanted.source.model, to: opening.model) else {
+            guard let site = opening.site, let mapping = NSMappingModel.leading(from: wanted.source.model, to: opening.model) else {
                 throw wanted
             }
-            let site = StoreSite(url: url, type: opening.type, options: opening.options, configuration: opening.configurationName)
             try MigrationInPlace(site: site, source: wanted.source, model: opening.model, mapping: mapping).run()
             return try kind.open(opening)
         }
+    }
+}
+
+extension StoreOpening {
+    fileprivate var site: StoreSite? {
+        url.map { StoreSite(url: $0, type: type, options: options, configuration: configurationName) }
     }
 }
 

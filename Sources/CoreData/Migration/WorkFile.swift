@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// The hidden file in which a store is built, beside the place that it will have. One that a killed process has left is removed by the next.
+/// The hidden file in which a store is built, beside the place that it will have. One that a killed process has left is removed by the next
+/// who migrates, that of a database by whoever opens the store.
 struct WorkFile {
     let url: URL
 
@@ -31,6 +32,15 @@ struct WorkFile {
             else { continue }
             WorkFile(url: folder.appendingPathComponent(name)).remove()
         }
+    }
+
+    /// Removes the one that a process has left which was killed while it kept all others from writing to the store.
+    static func removeAbandoned(besideDatabase place: URL) {
+        let work = WorkFile(beside: place)
+        guard access(work.url.path, F_OK) == 0, let connection = try? StorePlace.file(place).connect(.readWrite, timeout: 0) else { return }
+        defer { connection.close() }
+        // Whoever is at work there has the lock; what stays is found again by the next.
+        try? connection.transaction(.immediate) { work.remove() }
     }
 
     private init(url: URL) { self.url = url }

@@ -163,4 +163,25 @@ struct MigrationLeftoverTests {
             try new.close()
         }
     }
+
+    // * A process was killed in a migration by a mapping model, and has left the file in which it made the new store.
+    // => Whoever opens the store removes it, unless somebody is at work there.
+    @Test("of a killed process goes when the store is opened")
+    func workFile() throws {
+        let url = home.url()
+        try Zoo().model.makeFilledStore(at: url)
+        let left = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).migration")
+        let files = [left.path, left.path + "-journal"]
+        for path in files { try Data("x".utf8).write(to: URL(fileURLWithPath: path)) }
+        let areThere = { files.map { FileManager.default.fileExists(atPath: $0) } }
+        let worker = try Connection(path: url.path, mode: .readWrite)
+        try worker.execute("BEGIN IMMEDIATE")
+        try Stack(url, Zoo().model).close()
+        #expect(areThere() == [true, true])
+        worker.close()
+        try Stack(url, Zoo().model, options: [NSReadOnlyPersistentStoreOption: true]).close()
+        #expect(areThere() == [true, true])
+        try Stack(url, Zoo().model).close()
+        #expect(areThere() == [false, false])
+    }
 }
