@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteDriver
 import TestSupport
 import Testing
 
@@ -58,5 +59,72 @@ struct StagedStoreTests {
         let error = cocoaError(134110) { try Stack(url, Self.version(2), options: Self.options(stage)) }
         #expect(error?.localizedDescription.contains("; there is none any more. Its stage 1 of 1 failed") == true)
         try Stack(url, Self.version(2), options: Self.options(stage)).close()
+    }
+
+    private struct Failure: Error {}
+
+    private static func locked(_ url: URL) throws -> Connection {
+        let connection = try Connection(path: url.path, mode: .readWrite)
+        try connection.execute("PRAGMA journal_mode = DELETE")
+        try connection.execute("BEGIN EXCLUSIVE")
+        return connection
+    }
+
+    private static var impatient: [AnyHashable: Any] { [NSPersistentStoreTimeoutOption: 0.01] }
+
+    // * A handler fails, and the store is locked by somebody who is not a part of it.
+    // => Nobody says that the store is gone.
+    @Test("that is locked when a stage fails is not called gone")
+    func lockedMeanwhile() throws {
+        try Self.make(home.url())
+        let references = [1, 2].map {
+            NSManagedObjectModelReference(model: Self.version($0), versionChecksum: Self.version($0).versionChecksum)
+        }
+        let (stage, url) = (NSCustomMigrationStage(migratingFrom: references[0], to: references[1]), home.url())
+        var lock: Connection?
+        stage.didMigrateHandler = { manager, _ in
+            let coordinator = try #require(manager.container?.persistentStoreCoordinator)
+            for store in coordinator.persistentStores { try coordinator.remove(store) }
+            lock = try Self.locked(url)
+            throw Failure()
+        }
+        let options = Self.options(stage).merging(Self.impatient) { $1 }
+        let error = cocoaError(134110) { try Stack(url, Self.version(2), options: options) }
+        #expect(error?.userInfo[NSUnderlyingErrorKey] is Failure)
+        #expect(error?.localizedDescription.contains("cannot be read now") == true)
+        lock?.close()
+        stage.didMigrateHandler = nil
+        try Stack(url, Self.version(2), options: options).close()
+    }
+
+    // * A store is locked by others while it is asked which stages it needs.
+    // => It is an error, as nobody knows; opening it would go past the stages.
+    @Test("that is locked does not go past its stages")
+    func lockedBefore() throws {
+        try Self.make(home.url())
+        let stage = NSLightweightMigrationStage((1...3).map { Self.version($0).versionChecksum })
+        let stack = Stack(Self.version(3))
+        let options = Self.options(stage).merging(Self.impatient) { $1 }
+        let opening = stack.coordinator.opening(NSSQLiteStoreType, nil, home.url(), options)
+        let lock = try Self.locked(home.url())
+        cocoaError(134090) { try opening.prepare() }
+        lock.close()
+        try opening.prepare()
+        try Stack(home.url(), Self.version(3)).close()
+    }
+
+    @Test("of the last version loses the file of a turn that ended with its process, but not that of one who has the turn")
+    func turnFile() throws {
+        let (url, stack) = (home.url(), Stack(Self.version(3)))
+        try Stack(url, Self.version(3)).close()
+        let stage = NSLightweightMigrationStage((1...3).map { Self.version($0).versionChecksum })
+        let opening = stack.coordinator.opening(NSSQLiteStoreType, nil, url, Self.options(stage))
+        try StageTurn.holding(url) {
+            try opening.prepare()
+            #expect(exists(url, "-stages"))
+        }
+        try Data().write(to: URL(fileURLWithPath: url.path + "-stages"))
+        try opening.prepare()
+        #expect(!exists(url, "-stages"))
     }
 }

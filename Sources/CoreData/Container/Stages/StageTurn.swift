@@ -12,8 +12,7 @@ enum StageTurn {
     /// NB: handlers open and close the store, so that a lock of SQLite's cannot be held meanwhile; and opening the store's own file would drop those
     /// that this process has. So it is a file of its own, which goes with the turn.
     static func holding<Result>(_ store: URL, _ body: () throws -> Result) throws -> Result {
-        guard store.isFileURL, store.query == nil else { return try body() }
-        let path = store.resolvingSymlinksInPath().path + "-stages"
+        guard let path = path(store) else { return try body() }
         guard !held.contains(path) else { throw heldAlready(store) }
         let descriptor = try locked(path)
         defer {
@@ -21,6 +20,20 @@ enum StageTurn {
             close(descriptor)
         }
         return try $held.withValue(held.union([path])) { try body() }
+    }
+
+    /// Takes away the file of a turn that has ended with its process.
+    static func removeAbandoned(_ store: URL) {
+        guard let path = path(store) else { return }
+        let descriptor = open(path, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0, isAtPlace(descriptor, path) { unlink(path) }
+    }
+
+    /// Nil for a store in memory.
+    private static func path(_ store: URL) -> String? {
+        store.isFileURL && store.query == nil ? store.resolvingSymlinksInPath().path + "-stages" : nil
     }
 
     private static func heldAlready(_ store: URL) -> CocoaError {

@@ -11,19 +11,32 @@ struct StagedMigration {
     private let models: StageModels
 
     /// Nil where there is no store yet.
+    ///
+    /// - Throws: where nobody can say, as others have locked it.
     init?(_ manager: NSStagedMigrationManager, _ opening: StoreOpening) throws {
         guard let url = opening.url else { return nil }
         (self.manager, self.opening, self.url) = (manager, opening, url)
         chain = StageChain(manager.stages)
         kind = try StoreTypes.kind(of: opening.type)
         models = StageModels(chain, destination: opening.model, configuration: opening.configurationName)
-        // What is no store is for the opening to say.
-        guard (try? kind.metadata(at: url, options: opening.options)) != nil else { return nil }
+        guard try isStore() else { return nil }
     }
 
-    /// - Throws: `CocoaError` 134110 that names the stage, or 134506.
+    /// What is no store is for the opening to say. One that cannot be read now may be of any version: opened, it would go past the stages.
+    private func isStore() throws -> Bool {
+        do {
+            _ = try metadata()
+            return true
+        } catch let error as CocoaError where error.code == .persistentStoreTimeout {
+            throw error
+        } catch {
+            return false
+        }
+    }
+
+    /// - Throws: `CocoaError` 134110 that names the stage, or 134506; what reading the store throws.
     func run() throws {
-        guard try isNeeded() else { return }
+        guard try isNeeded() else { return StageTurn.removeAbandoned(url) }
         try StageTurn.holding(url) {
             guard try isNeeded() else { return }
             var place = try start()
@@ -48,7 +61,7 @@ struct StagedMigration {
         let metadata = try metadata()
         if let place = models.place(of: metadata) { return place }
         if models.isDestination(metadata) { return chain.place(of: opening.model.versionChecksum) ?? chain.versions.count }
-        if let place = carriedPlace() { return place }
+        if let place = try carriedPlace() { return place }
         let checksum = StageModels.checksum(of: metadata)
         throw CocoaError.coreData(
             .migration,
@@ -58,13 +71,15 @@ struct StagedMigration {
     }
 
     /// The place of the model that the store has a copy of: of one configuration it may be all that says which version it is of.
-    private func carriedPlace() -> Int? {
-        guard opening.configurationName != nil, opening.type == NSSQLiteStoreType, let inspector = try? StoreInspector(url: url) else {
+    private func carriedPlace() throws -> Int? {
+        guard opening.configurationName != nil, opening.type == NSSQLiteStoreType else { return nil }
+        let inspector = try StoreInspector(url: url)
+        defer { inspector.connection.close() }
+        do {
+            return chain.place(of: try StoreFileMigration.sourceModel(inspector, url, nil).model.versionChecksum)
+        } catch let error as CocoaError where error.code == .migrationMissingSourceModel {
             return nil
         }
-        defer { inspector.connection.close() }
-        let found = try? StoreFileMigration.sourceModel(inspector, url, nil)
-        return found.flatMap { chain.place(of: $0.model.versionChecksum) }
     }
 
     /// The place of the coordinator's version; the last one, where the opening goes on from there.
@@ -169,16 +184,23 @@ struct StagedMigration {
     private func naming<Result>(_ place: Int, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch {
             let name = chain.name(ofStageAt: place)
-            // A handler may have destroyed it.
-            let state =
-                (try? metadata()) == nil
-                ? "there is none any more"
-                : "it is a valid one of the version that it has come to, from which the next attempt goes on"
             throw CocoaError.coreData(
                 .migration,
-                "The store at \(url.path) was not migrated to the end; \(state). Its \(name) failed: \(error.localizedDescription)",
+                "The store at \(url.path) was not migrated to the end; \(state()). Its \(name) failed: \(error.localizedDescription)",
                 userInfo: [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error, "stage": name, "reason": error.localizedDescription]
             )
+        }
+    }
+
+    /// What there is of the store now. A handler may have destroyed it.
+    private func state() -> String {
+        do {
+            _ = try metadata()
+            return "it is a valid one of the version that it has come to, from which the next attempt goes on"
+        } catch let error as CocoaError where [.fileReadNoSuchFile, .persistentStoreIncompatibleSchema].contains(error.code) {
+            return "there is none any more"
+        } catch {
+            return "it is of the version that it has come to, and cannot be read now (\(error.localizedDescription))"
         }
     }
 }
