@@ -28,6 +28,40 @@ extension ContractTests {
         #expect(try other.all(Book.self).map(\.title) == ["second"])
     }
 
+    // * A context has read the chapters of a book. Another one, which has only this to do, adds one or puts them in another order.
+    // => The first is in conflict, whether it deletes the book or orders its chapters; where its changes win, its chapters go with it.
+    @Test("finds conflicts over members", arguments: ContractKind.allCases, [true, false])
+    func memberConflicts(_ kind: ContractKind, adds: Bool) throws {
+        let home = try ContractHome(kind)
+        let context = try home.open()
+        let (book, chapters) = (Book(context: context), (0..<2).map { _ in Chapter(context: context) })
+        (book.title, book.chapters) = ("T", chapters)
+        try context.save()
+        try changeMembers(of: book, adds: adds, in: home.context(on: try #require(context.persistentStoreCoordinator)))
+        book.chapters.reverse()
+        #expect(conflict(in: context))
+        context.rollback()
+        context.refresh(book, mergeChanges: false)
+        #expect(book.chapters.count == (adds ? 3 : 2))
+
+        try changeMembers(of: book, adds: adds, in: home.context(on: try #require(context.persistentStoreCoordinator)))
+        context.delete(book)
+        #expect(conflict(in: context))
+        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try context.save()
+        #expect(try home.reopened(context).all(Chapter.self).isEmpty)
+    }
+
+    private func conflict(in context: NSManagedObjectContext) -> Bool {
+        #expect(throws: CocoaError.self) { try context.save() }?.code == .managedObjectMerge
+    }
+
+    private func changeMembers(of book: Book, adds: Bool, in context: NSManagedObjectContext) throws {
+        let same = try #require(context.existingObject(with: book.objectID) as? Book)
+        if adds { Chapter(context: context).book = same } else { same.chapters.reverse() }
+        try context.save()
+    }
+
     @Test("merges what other contexts save", arguments: ContractKind.allCases)
     func merging(_ kind: ContractKind) throws {
         let home = try ContractHome(kind)

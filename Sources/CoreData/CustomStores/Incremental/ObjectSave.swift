@@ -141,7 +141,7 @@ final class ObjectSave {
         guard let newest = try newest(change.key, group) else { return missing(change, group) }
         // A row that has left the context says no version: a context below has saved it, and there is nothing to measure the change against.
         // NB: a class's versions need not grow, nor fit in ours, and what it gives to what it has saved is known with the next reading only.
-        guard let base = change.base, base.version != 0, newest !== base, !newest.agrees(with: base) else { return nil }
+        guard let base = change.base, base.version != 0, newest !== base, isChanged(newest, since: base, group) else { return nil }
         return RowConflict(
             reference: group.reference(change.key),
             current: newest,
@@ -149,6 +149,10 @@ final class ObjectSave {
             baseVersion: base.version,
             isStoreAhead: false
         )
+    }
+
+    private func isChanged(_ newest: Row, since base: Row, _ group: ChangeSet.Group) -> Bool {
+        !newest.agrees(with: base) || store.saveMoments.isSaved(newest.key, root: group.entity.rootEntity.index, after: base)
     }
 
     /// The row that a change is for is gone from the store.
@@ -171,6 +175,7 @@ final class ObjectSave {
     func publish(isOvertaken: Bool) {
         for (index, (_, group)) in changes.groups.enumerated() {
             let root = group.entity.rootEntity.index
+            store.saveMoments.note(group, at: cache.nextMoment())
             for insert in group.inserts { completeReferences(of: insert.row) }
             for update in group.updates { completeReferences(of: update.row) }
             cache.publish(inserts: group.inserts, keys: insertedKeys[index], root: root)
