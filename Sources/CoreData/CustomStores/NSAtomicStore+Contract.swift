@@ -80,17 +80,17 @@ extension NSAtomicStore: RowStore, ClassStore {
             isSaving = true
             defer { isSaving = false }
             let (rows, update) = (try opened(), NodeUpdate(self, changes, model))
-            var edits = metadataEdits
+            var edit = metadataEdit
             do {
                 let receipt = try rows.save(changes) { staged in
                     try update.run(staged)
                     // What `save()` has set was written by it, or is told nobody.
-                    edits = metadataEdits
+                    edit = metadataEdit
                     try next()
                 }
                 return StoreReceipt(insertedKeys: receipt.insertedKeys) { [self] in
                     receipt.publish()
-                    didWriteMetadata(edits)
+                    didWriteMetadata(edit)
                 }
             } catch {
                 update.revert(to: rows.rows)

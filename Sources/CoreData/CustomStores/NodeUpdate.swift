@@ -109,8 +109,11 @@ final class NodeUpdate {
         ends.cut(from: store) { replaced.append(($0, $0.snapshot)) }
     }
 
-    /// The file is put back as well: another store has refused its part.
+    /// The file is put back as well, metadata too: another store has refused its part.
     private func writeAgain() {
+        let (metadata, isEdited) = (store.metadata, store.hasNewMetadata)
+        if isEdited { store.metadata = store.writtenMetadata }
+        defer { if isEdited { store.metadata = metadata } }
         do { try store.save() } catch {
             _ = FailureLog.noted("\(type(of: store)).save() has failed while a save was taken back that another store refused", error)
         }

@@ -85,7 +85,7 @@ struct StoreClass: StoreKind {
         }
         store.identifier = uuid
         store.references = .of(uuid)
-        store.didWriteMetadata(store.metadataEdits)
+        store.didWriteMetadata(store.metadataEdit)
     }
 
     private func broken(_ what: String) -> CocoaError { .coreData(.persistentStoreOpen, "\(storeClass).\(what).") }

@@ -44,6 +44,8 @@ open class NSPersistentStore: NSObject {
     }
     /// How often the metadata were set, and how often they had been when they were written last.
     private let edits = Lock((made: 0, written: 0))
+    /// As they were then.
+    private(set) final var writtenMetadata: [String: Any]?
 
     /// The coordinator, which is of a layer above.
     weak var owner: AnyObject?
@@ -91,9 +93,13 @@ open class NSPersistentStore: NSObject {
     /// Whether a store of this class is at a place.
     class var needsURL: Bool { true }
 
-    final var metadataEdits: Int { edits.withLock { $0.made } }
+    /// The metadata as they are, and how often they were set.
+    final var metadataEdit: MetadataEdit { MetadataEdit(number: edits.withLock { $0.made }, metadata: metadata) }
     /// What was set since that edit is still to be written.
-    final func didWriteMetadata(_ edit: Int) { edits.withLock { $0.written = edit } }
+    final func didWriteMetadata(_ edit: MetadataEdit) {
+        edits.withLock { $0.written = edit.number }
+        writtenMetadata = edit.metadata
+    }
     /// Whether metadata were set since they were written.
     final var hasNewMetadata: Bool { edits.withLock { $0.made != $0.written } }
 
@@ -129,6 +135,12 @@ open class NSPersistentStore: NSObject {
     private static func lacks(_ method: String) -> CocoaError {
         .coreData(.coreData, "\(self) does not override \(method), so it cannot be asked for that.")
     }
+}
+
+/// Metadata at some time.
+struct MetadataEdit {
+    let number: Int
+    let metadata: [String: Any]?
 }
 
 /// What `init(_:)` of a store is given when a coordinator makes the instance.

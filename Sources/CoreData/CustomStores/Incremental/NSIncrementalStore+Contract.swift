@@ -110,7 +110,7 @@ extension NSIncrementalStore: RowStore, ClassStore {
     package func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt {
         guard let coordinator = persistentStoreCoordinator, let cache = rowsAtHand.withLock({ $0 }) else { throw closed }
         let turn = SaveTurn(turns, of: self)
-        var edits = metadataEdits
+        var edit = metadataEdit
         let save = ObjectSave(self, coordinator, changes, cache)
         do {
             try save.prepare()
@@ -120,11 +120,11 @@ extension NSIncrementalStore: RowStore, ClassStore {
             save.takeBackReferences()
             throw error
         }
-        edits = metadataEdits
+        edit = metadataEdit
         let number = saves.next()
-        return StoreReceipt(insertedKeys: save.insertedKeys) { [self, edits] in
+        return StoreReceipt(insertedKeys: save.insertedKeys) { [self, edit] in
             saves.publish(number) { save.publish(isOvertaken: $0) }
-            didWriteMetadata(edits)
+            didWriteMetadata(edit)
             turn.end()
         }
     }
