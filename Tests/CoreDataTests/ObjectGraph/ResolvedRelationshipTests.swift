@@ -148,4 +148,28 @@ struct ResolvedRelationshipTests {
         #expect(author.name == "theirs" && author.books == [book])
         #expect(try version("PERSON", "1") == before + 1)
     }
+
+    // * A desk is given to somebody and then to another, here; others give it to the first of the two, and what is saved wins.
+    @Test("an edit of an end of a pair that came to nothing takes nobody away from what others have saved", arguments: StoreKind.allCases)
+    func pairThatCameToNothing(kind: StoreKind) throws {
+        let library = try Library(kind)
+        let (context, other) = (library.context, library.newContext())
+        context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+        let (first, second, desk) = (Person(context: context), Person(context: context), Desk(context: context))
+        (first.name, second.name) = ("first", "second")
+        try context.save()
+        for person in [first, second] {
+            desk.owner = person
+            context.processPendingChanges()
+            if person === first {
+                other.own(first).desk = other.own(desk)
+                try other.save()
+            }
+        }
+        try context.save()
+        let reader = library.newContext()
+        let (saved, owner) = (reader.own(desk), reader.own(first))
+        #expect(saved.owner === owner && owner.desk === saved && reader.own(second).desk == nil)
+        #expect(desk.owner === first)
+    }
 }

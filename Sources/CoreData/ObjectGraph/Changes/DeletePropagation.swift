@@ -132,7 +132,7 @@ struct DeletePropagation {
                 // Where the delete is taken back, it leads there again.
                 inverse.toManyIndex.flatMap(target.existingContents)?.noteStored(object)
                 apply(inverse, to: [object], of: target)
-            } else if target.hasLeft(object, along: inverse) {
+            } else if target.hasGoneElsewhere(than: object, along: inverse) {
                 object.writeTarget(nil, slot)
             }
         }

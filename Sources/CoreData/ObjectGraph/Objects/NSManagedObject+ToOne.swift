@@ -157,6 +157,13 @@ extension NSManagedObject {
         return isChanged(slot) && !refers(to: object, slot)
     }
 
+    /// As `hasLeft`, where it does not lead again to whom its row says: such an edit came to nothing, and what others have saved counts.
+    final func hasGoneElsewhere(than object: NSManagedObject, along relationship: NSRelationshipDescription) -> Bool {
+        guard hasLeft(object, along: relationship), case .toOne(let slot, _)? = scope.shape.properties[relationship.name]
+        else { return false }
+        return committedRow.map { !currentRow.equals($0, at: slot) } ?? true
+    }
+
     /// Whether a to-one relationship of this object, which is read for it, leads elsewhere than to `object`, or nowhere.
     final func refersElsewhere(than object: NSManagedObject, along relationship: NSRelationshipDescription) -> Bool {
         guard case .toOne(let slot, _)? = scope.shape.properties[relationship.name] else { return false }
