@@ -4,7 +4,7 @@ import Foundation
 
 /// What has to be so after each step.
 extension GraphWalk {
-    func reader() throws -> NSManagedObjectContext { try Library.context(on: Self.coordinator(on: library)) }
+    func reader() throws -> NSManagedObjectContext { try home.context(on: Self.coordinator(home)) }
 
     /// Makes a context see what others have saved, though nobody has told it.
     func readAnew(_ context: NSManagedObjectContext) throws {
@@ -14,9 +14,16 @@ extension GraphWalk {
 
     /// The file is sound, whoever has saved last.
     func checkFile() throws {
-        guard library.kind == .file else { return }
-        let problems = try StoreInspector(url: library.url).problems(with: library.model)
+        guard home.kind == .file else { return try checkReader() }
+        let problems = try StoreInspector(url: home.url).problems(with: home.model)
         if !problems.isEmpty { throw fail("the file is wrong: \(problems)") }
+    }
+
+    /// What another coordinator finds is sound.
+    private func checkReader() throws {
+        let reader = try reader()
+        let all = try Self.roots.flatMap { try objects($0, reader) }
+        try withExtendedLifetime(all) { try checkEnds(reader) }
     }
 
     /// Each object with the ends of its relationships.

@@ -13,10 +13,12 @@ final class GraphWalk {
 
     static let labels = ["Person": "name", "Author": "name", "Book": "title", "Chapter": "heading", "Tag": "label", "Desk": "room"]
 
-    let library: Library
+    let home: ContractHome
     /// Those that are changed.
     let contexts: [NSManagedObjectContext]
     let merging: Merging
+    /// A batch request may be in conflict with what the contexts have changed.
+    private let allowsBatches: Bool
     /// Of the coordinators, by which they hear of each other; empty where they are told what the other context says it has saved.
     private(set) var followers: [HistoryFollower] = []
     var random: SeededGenerator
@@ -25,18 +27,17 @@ final class GraphWalk {
     /// Some objects are held, the others may be forgotten as soon as they have no changes.
     private var held: [NSManagedObject] = []
 
-    init(_ kind: StoreKind, _ layout: Layout, _ merging: Merging, _ policy: NSMergePolicy, seed: UInt64) throws {
-        library = try Library(kind, options: Self.options) { model in
-            model.entitiesByName["Desk"]?.relationshipsByName["owner"]?.deleteRule = .nullifyDeleteRule
-            model.entitiesByName["Chapter"]?.relationshipsByName["book"]?.isOptional = true
-        }
+    init(_ kind: ContractKind, _ layout: Layout, _ merging: Merging, _ policy: NSMergePolicy, seed: UInt64) throws {
+        home = try ContractHome(kind, model: Self.model())
         self.merging = merging
+        allowsBatches = kind.capabilities.contains(.batch) && policy !== NSMergePolicy.error
         random = SeededGenerator(seed)
-        let root = library.context
+        let coordinator = try Self.coordinator(home)
+        let root = home.context(on: coordinator)
         let main = Layers.child(of: root, "main")
-        let coordinators = [library.coordinator, layout == .coordinators ? try Self.coordinator(on: library) : library.coordinator]
-        let pair = coordinators.enumerated().map { number, coordinator in
-            layout == .layers || layout == .parentToo ? Layers.child(of: main, "worker \(number)") : Library.context(on: coordinator)
+        let coordinators = [coordinator, layout == .coordinators ? try Self.coordinator(home) : coordinator]
+        let pair = coordinators.enumerated().map { [home] number, coordinator in
+            layout == .layers || layout == .parentToo ? Layers.child(of: main, "worker \(number)") : home.context(on: coordinator)
         }
         contexts = layout == .parentToo ? pair + [main] : pair
         for context in contexts + [main, root] { context.mergePolicy = policy }
@@ -47,13 +48,16 @@ final class GraphWalk {
         }
     }
 
-    private static var options: [AnyHashable: Any] { [NSPersistentHistoryTrackingKey: true] }
+    /// Whoever is deleted takes nobody along without whom the others are not whole.
+    private static func model() -> NSManagedObjectModel {
+        let model = LibraryModel.make()
+        model.entitiesByName["Desk"]?.relationshipsByName["owner"]?.deleteRule = .nullifyDeleteRule
+        model.entitiesByName["Chapter"]?.relationshipsByName["book"]?.isOptional = true
+        return model
+    }
 
-    /// Another one on the library's store.
-    static func coordinator(on library: Library) throws -> NSPersistentStoreCoordinator {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: library.model)
-        try coordinator.addPersistentStore(ofType: library.kind.type, configurationName: nil, at: library.url, options: options)
-        return coordinator
+    static func coordinator(_ home: ContractHome) throws -> NSPersistentStoreCoordinator {
+        try home.coordinator(options: home.kind.capabilities.contains(.sql) ? [NSPersistentHistoryTrackingKey: true] : nil)
     }
 
     /// The contexts through which a context saves into the file.
@@ -100,7 +104,7 @@ final class GraphWalk {
             context.rollback()
         case 19: context.processPendingChanges()
         case 20: held.removeAll { _ in chance(2) }
-        case 21 where chance(2): try batch(context)
+        case 21 where chance(2) && allowsBatches: try batch(context)
         case 22 where chance(2) && context.parent != nil: try saveIntoParent(context)
         case 23: try expect(try picture(context), try picture(context), "asked twice")
         default: try save(context)

@@ -11,6 +11,8 @@ final class ObjectSave {
     private(set) var insertedKeys: [ContiguousArray<Int64>] = []
     /// What is to be deleted and others have deleted before.
     private var gone: Set<RowReference> = []
+    /// Who has lost members that go, as the class knows them, and of whom the save knows nothing.
+    private var bereaved: [NSManagedObject] = []
     /// What new objects have taken over from deleted ones.
     private var bound: [BoundReference] = []
     /// The permanent references of new objects, by temporary key.
@@ -64,8 +66,25 @@ final class ObjectSave {
 
     /// The rules are followed already, but what is written names nobody who goes.
     private func propagateDeletes() throws {
+        let known = context.tracker.objects.count
         context.propagateDeletes()
         if let failure = context.tracker.propagationFailure { throw failure }
+        let strangers = context.tracker.objects.dropFirst(known)
+        bereaved = strangers.filter { $0.changedSlots.isEmpty && !$0.state.contains(.deleted) }
+        try requireNoneOvertaken(strangers)
+    }
+
+    /// - Throws: `SaveConflicts` of deletes that reach somebody whom the save does not know: others have led him to what goes since it was decided
+    ///   on.
+    private func requireNoneOvertaken(_ strangers: some Sequence<NSManagedObject>) throws {
+        let wanted = Set(strangers.flatMap(\.formerTargets))
+        if wanted.isEmpty { return }
+        let conflicts = try changes.groups.flatMap { _, group in
+            try group.deletes.filter { wanted.contains(group.reference($0.key).identity) }.map {
+                conflict($0, group, with: try newest($0.key, group))
+            }
+        }
+        if !conflicts.isEmpty { throw SaveConflicts(conflicts: conflicts) }
     }
 
     /// What the store has to delete: not what others have deleted before, nor what a new object takes the place of.
@@ -85,7 +104,7 @@ final class ObjectSave {
     func execute() throws {
         let request = NSSaveChangesRequest(
             inserted: Set(inserted.flatMap { $0 }),
-            updated: Set(changes.groups.flatMap { _, group in group.updates.compactMap { object($0.key, group) } }),
+            updated: Set(changes.groups.flatMap { _, group in group.updates.compactMap { object($0.key, group) } } + bereaved),
             deleted: deleted,
             locked: Set(changes.groups.flatMap { _, group in group.locks.map { context.object(for: group.reference($0.key)) } })
         )
@@ -138,31 +157,25 @@ final class ObjectSave {
     }
 
     private func conflict(_ change: some MeasuredChange, _ group: ChangeSet.Group) throws -> RowConflict? {
-        guard let newest = try newest(change.key, group) else { return missing(change, group) }
+        guard let newest = try newest(change.key, group) else { return conflict(change, group, with: nil) }
         // A row that has left the context says no version: a context below has saved it, and there is nothing to measure the change against.
         // NB: a class's versions need not grow, nor fit in ours, and what it gives to what it has saved is known with the next reading only.
         guard let base = change.base, base.version != 0, newest !== base, isChanged(newest, since: base, group) else { return nil }
-        return RowConflict(
-            reference: group.reference(change.key),
-            current: newest,
-            currentVersion: newest.version,
-            baseVersion: base.version,
-            isStoreAhead: false
-        )
+        return conflict(change, group, with: newest)
     }
 
     private func isChanged(_ newest: Row, since base: Row, _ group: ChangeSet.Group) -> Bool {
         !newest.agrees(with: base) || store.saveMoments.isSaved(newest.key, root: group.entity.rootEntity.index, after: base)
     }
 
-    /// The row that a change is for is gone from the store.
-    private func missing(_ change: some MeasuredChange, _ group: ChangeSet.Group) -> RowConflict {
+    /// - Parameter current: nil where the row is gone from the store.
+    private func conflict(_ change: some MeasuredChange, _ group: ChangeSet.Group, with current: Row?) -> RowConflict {
         RowConflict(
             reference: group.reference(change.key),
-            current: nil,
-            currentVersion: 0,
+            current: current,
+            currentVersion: current?.version ?? 0,
             baseVersion: change.base?.version ?? 0,
-            isStoreAhead: true
+            isStoreAhead: current == nil
         )
     }
 
@@ -198,5 +211,14 @@ final class ObjectSave {
             guard let reference = row.reference(slot), let permanent = forwarding[reference.key] else { continue }
             row.own.store(.reference(permanent), at: slot)
         }
+    }
+}
+
+extension NSManagedObject {
+    /// Whom the to-one relationships led to that have changed; all, of one that is deleted.
+    fileprivate var formerTargets: [RowReference] {
+        guard let row = committedRow else { return [] }
+        let slots = state.contains(.deleted) ? SlotMask(row.layout.referenceSlots) : changedSlots
+        return slots.filter(row.layout.referenceSlots).compactMap { row.reference($0)?.identity }
     }
 }

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("A delete of an object to which others have related somebody since")
+struct OvertakenDeleteTests {
+    /// A boss who is deleted in the first context, and somebody who reports to him since, by the second; neither is held there.
+    private func deletedBoss(_ kind: ContractKind, _ policy: NSMergePolicy) throws -> (ContractHome, NSManagedObjectContext) {
+        let home = try ContractHome(kind)
+        let coordinator = try home.coordinator()
+        let (first, second) = (home.context(on: coordinator), home.context(on: coordinator))
+        first.mergePolicy = policy
+        for name in ["boss", "report"] { Person(context: first).name = name }
+        try first.save()
+        first.delete(try #require(try first.all(Person.self, where: "name == 'boss'").first))
+        first.processPendingChanges()
+        let (boss, report) = (try second.all(Person.self, where: "name == 'boss'"), try second.all(Person.self, where: "name == 'report'"))
+        report.first?.boss = boss.first
+        try second.save()
+        return (home, first)
+    }
+
+    /// Who is there, and who says that he has a boss, in what was saved.
+    private func saved(_ home: ContractHome, _ context: NSManagedObjectContext) throws -> (names: [String?], led: [String?]) {
+        let reader = try home.reopened(context)
+        let people = try reader.all(Person.self, sortedBy: "name")
+        return (people.map(\.name), people.filter { $0.value(forKey: "boss") != nil }.map(\.name))
+    }
+
+    @Test("leaves nobody who refers to what is gone, where it wins", arguments: ContractKind.allCases)
+    func wins(_ kind: ContractKind) throws {
+        let (home, context) = try deletedBoss(kind, .mergeByPropertyObjectTrump)
+        try context.save()
+        let report = try #require(try context.all(Person.self).first)
+        #expect(report.boss == nil && !context.hasChanges)
+        if kind == .dictionary {
+            let store = try #require(context.persistentStoreCoordinator?.persistentStores.first as? DictionaryStore)
+            #expect(store.service.entries.values.map { $0.ends["boss"] } == [[]])
+        }
+        let (names, led) = try saved(home, context)
+        #expect(names == ["report"] && led == [])
+    }
+
+    @Test("is a conflict where nothing is to win", arguments: ContractKind.allCases)
+    func conflict(_ kind: ContractKind) throws {
+        let (home, context) = try deletedBoss(kind, .error)
+        let error = #expect(throws: CocoaError.self) { try context.save() }
+        #expect(error?.code == .managedObjectMerge)
+        let (names, led) = try saved(home, context)
+        #expect(names == ["boss", "report"] && led == ["report"])
+    }
+
+    @Test("is taken back where what is saved wins", arguments: ContractKind.allCases)
+    func loses(_ kind: ContractKind) throws {
+        let (home, context) = try deletedBoss(kind, .mergeByPropertyStoreTrump)
+        try context.save()
+        let (names, led) = try saved(home, context)
+        #expect(names == ["boss", "report"] && led == ["report"])
+    }
+
+    // * What the context has read of the members of a list is older than what others have put into it: a book that it deletes then.
+    @Test("tells an incremental store's class of the lists that lose it")
+    func lists() throws {
+        let home = try ContractHome(.dictionary)
+        let coordinator = try home.coordinator()
+        let (first, second) = (home.context(on: coordinator), home.context(on: coordinator))
+        first.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let (author, book) = (Author(context: first), Book(context: first))
+        (author.name, book.title) = ("A", "B")
+        try first.save()
+        #expect(author.books.isEmpty)
+        let (writer, written) = (try second.all(Author.self), try second.all(Book.self))
+        written.first?.author = writer.first
+        try second.save()
+        first.delete(book)
+        try first.save()
+        let store = try #require(coordinator.persistentStores.first as? DictionaryStore)
+        #expect(store.service.entries.values.map { $0.ends["books"] } == [[]])
+    }
+}
