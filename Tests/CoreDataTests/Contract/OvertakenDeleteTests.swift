@@ -58,24 +58,4 @@ struct OvertakenDeleteTests {
         let (names, led) = try saved(home, context)
         #expect(names == ["boss", "report"] && led == ["report"])
     }
-
-    // * What the context has read of the members of a list is older than what others have put into it: a book that it deletes then.
-    @Test("tells an incremental store's class of the lists that lose it")
-    func lists() throws {
-        let home = try ContractHome(.dictionary)
-        let coordinator = try home.coordinator()
-        let (first, second) = (home.context(on: coordinator), home.context(on: coordinator))
-        first.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
-        let (author, book) = (Author(context: first), Book(context: first))
-        (author.name, book.title) = ("A", "B")
-        try first.save()
-        #expect(author.books.isEmpty)
-        let (writer, written) = (try second.all(Author.self), try second.all(Book.self))
-        written.first?.author = writer.first
-        try second.save()
-        first.delete(book)
-        try first.save()
-        let store = try #require(coordinator.persistentStores.first as? DictionaryStore)
-        #expect(store.service.entries.values.map { $0.ends["books"] } == [[]])
-    }
 }

@@ -44,4 +44,26 @@ struct SavedMembersTests {
         for name in names { #expect(written.ends[name] == [stays], "\(name)") }
         #expect(written.values["name"] as? String == "changed" && store.service.entries[goes] == nil)
     }
+
+    // * The context has read the books of an author before others gave it one; it deletes that book, or takes it away from the author.
+    @Test("are also lists that others have put somebody into since they were read here", arguments: [true, false])
+    func lists(_ deletes: Bool) throws {
+        let home = try ContractHome(.dictionary)
+        let coordinator = try home.coordinator()
+        let (first, second) = (home.context(on: coordinator), home.context(on: coordinator))
+        first.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let (author, book) = (Author(context: first), Book(context: first))
+        (author.name, book.title) = ("A", "B")
+        try first.save()
+        #expect(author.books.isEmpty)
+        let (writer, written) = (try second.all(Author.self), try second.all(Book.self))
+        written.first?.author = writer.first
+        try second.save()
+        first.refresh(book, mergeChanges: true)
+        #expect(book.author === author && author.books.isEmpty)
+        if deletes { first.delete(book) } else { book.author = nil }
+        try first.save()
+        let store = try #require(coordinator.persistentStores.first as? DictionaryStore)
+        #expect(store.service.entries.values.filter { $0.entity == "Author" }.map { $0.ends["books"] } == [[]])
+    }
 }

@@ -11,8 +11,7 @@ final class ObjectSave {
     private(set) var insertedKeys: [ContiguousArray<Int64>] = []
     /// What is to be deleted and others have deleted before.
     private var gone: Set<RowReference> = []
-    /// Who has lost members that go, as the class knows them, and of whom the save knows nothing.
-    private var bereaved: [NSManagedObject] = []
+    private var updated: Set<NSManagedObject> = []
     /// What new objects have taken over from deleted ones.
     private var bound: [BoundReference] = []
     /// The permanent references of new objects, by temporary key.
@@ -41,6 +40,18 @@ final class ObjectSave {
         }
         for object in new { if let known = forwarding[object.key] { context.rename(object, store: known.store, key: known.key) } }
         insertedKeys = changes.groups.map { _, group in ContiguousArray(group.inserts.map { forwarding[$0.key]?.key ?? $0.key }) }
+        updated = Set(changes.groups.flatMap { _, group in group.updates.compactMap { object($0.key, group) } })
+        try updated.formUnion(untoldOwners)
+    }
+
+    /// Whose lists gain or lose members, as the class knows them, and did not as the context has read them: the save does not name them.
+    private var untoldOwners: [NSManagedObject] {
+        get throws {
+            try context.tracker.objects.filter { object in
+                try object.state.intersection(.pending) == .updated && object.changedSlots.isEmpty && !updated.contains(object)
+                    && newest(object.rowReference) != nil
+            }
+        }
     }
 
     /// Another key for what a new object takes the place of, so that the two are told apart as long as there are both.
@@ -69,9 +80,7 @@ final class ObjectSave {
         let known = context.tracker.objects.count
         context.propagateDeletes()
         if let failure = context.tracker.propagationFailure { throw failure }
-        let strangers = context.tracker.objects.dropFirst(known)
-        bereaved = strangers.filter { $0.changedSlots.isEmpty && !$0.state.contains(.deleted) }
-        try requireNoneOvertaken(strangers)
+        try requireNoneOvertaken(context.tracker.objects.dropFirst(known))
     }
 
     /// - Throws: `SaveConflicts` of deletes that reach somebody whom the save does not know: others have led him to what goes since it was decided
@@ -81,7 +90,7 @@ final class ObjectSave {
         if wanted.isEmpty { return }
         let conflicts = try changes.groups.flatMap { _, group in
             try group.deletes.filter { wanted.contains(group.reference($0.key).identity) }.map {
-                conflict($0, group, with: try newest($0.key, group))
+                conflict($0, group, with: try newest(group.reference($0.key)))
             }
         }
         if !conflicts.isEmpty { throw SaveConflicts(conflicts: conflicts) }
@@ -104,7 +113,7 @@ final class ObjectSave {
     func execute() throws {
         let request = NSSaveChangesRequest(
             inserted: Set(inserted.flatMap { $0 }),
-            updated: Set(changes.groups.flatMap { _, group in group.updates.compactMap { object($0.key, group) } } + bereaved),
+            updated: updated,
             deleted: deleted,
             locked: Set(changes.groups.flatMap { _, group in group.locks.map { context.object(for: group.reference($0.key)) } })
         )
@@ -157,7 +166,7 @@ final class ObjectSave {
     }
 
     private func conflict(_ change: some MeasuredChange, _ group: ChangeSet.Group) throws -> RowConflict? {
-        guard let newest = try newest(change.key, group) else { return conflict(change, group, with: nil) }
+        guard let newest = try newest(group.reference(change.key)) else { return conflict(change, group, with: nil) }
         // A row that has left the context says no version: a context below has saved it, and there is nothing to measure the change against.
         // NB: a class's versions need not grow, nor fit in ours, and what it gives to what it has saved is known with the next reading only.
         guard let base = change.base, base.version != 0, newest !== base, isChanged(newest, since: base, group) else { return nil }
@@ -180,8 +189,8 @@ final class ObjectSave {
     }
 
     /// The row that is at hand, which is what was saved last. Where nobody holds that any more, the class is asked.
-    private func newest(_ key: Int64, _ group: ChangeSet.Group) throws -> Row? {
-        try NodeReading(store, coordinator, cache).row(for: group.reference(key))
+    private func newest(_ reference: RowReference) throws -> Row? {
+        try NodeReading(store, coordinator, cache).row(for: reference)
     }
 
     /// The class has written: rows get their references and versions, and are what is at hand from now on.
