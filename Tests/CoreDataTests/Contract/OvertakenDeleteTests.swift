@@ -58,4 +58,27 @@ struct OvertakenDeleteTests {
         let (names, led) = try saved(home, context)
         #expect(names == ["boss", "report"] && led == ["report"])
     }
+
+    // * What a service keeps changes on the other machine, of which no context hears: somebody reports to the boss since.
+    @Test("is a conflict also where the service itself has related him")
+    func service() throws {
+        let home = try ContractHome(.dictionary)
+        let context = try home.open()
+        let (boss, report) = (Person(context: context), Person(context: context))
+        try context.save()
+        let store = try #require(context.persistentStoreCoordinator?.persistentStores.first as? DictionaryStore)
+        let (bossName, reportName) = ("\(store.referenceObject(for: boss.objectID))", "\(store.referenceObject(for: report.objectID))")
+        context.delete(boss)
+        context.processPendingChanges()
+        context.refresh(report, mergeChanges: false)
+        let other = try home.context(on: #require(context.persistentStoreCoordinator))
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectIDsKey: [report.objectID]], into: [other])
+        store.service.change { entries in
+            entries[reportName]?.ends["boss"] = [bossName]
+            entries[bossName]?.ends["reports"] = [reportName]
+        }
+        let error = #expect(throws: CocoaError.self) { try context.save() }
+        #expect(error?.code == .managedObjectMerge)
+        #expect(store.service.entries.count == 2)
+    }
 }
