@@ -15,7 +15,7 @@ extension NSPersistentStoreCoordinator {
     /// The store that carries a batch request out in its own way; nil where those do that can change many rows at once.
     func storeKnowing(_ request: NSPersistentStoreRequest, _ target: @autoclosure () throws -> BatchTarget?) throws -> (any RowStore)? {
         guard allStores.contains(where: { $0.capabilities.contains(.ownRequests) }), let target = try target() else { return nil }
-        let stores = numbers(of: request.affectedStores)
+        let stores = numbers(of: request.affectedStores) ?? target.stores
         if target.inserts {
             let store = try storeForInserts(of: target.entity, among: stores)
             return store.capabilities.contains(.ownRequests) ? store : nil
@@ -48,4 +48,6 @@ struct BatchTarget {
     let entity: NSEntityDescription
     /// Whether it makes them.
     var inserts = false
+    /// The only stores that they are in, where that is known.
+    var stores: Set<Int32>?
 }

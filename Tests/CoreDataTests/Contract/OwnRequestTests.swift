@@ -158,6 +158,39 @@ struct OwnRequestTests {
         #expect(try context.execute(update) is Found)
     }
 
+    // * Of a database, a class that knows batch deletes, and a document, each has entries.
+    // => What is named by its ID is in one of them, which alone is asked; a document cannot.
+    @Test("that names objects by their IDs goes to the stores that these are in")
+    func namedObjects() throws {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Entry")
+        let found = try context.fetch(request)
+        let others = try [NSInMemoryStoreType, NSXMLStoreType].map { type in
+            let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).xml")
+            let store = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: type == NSXMLStoreType ? url : nil)
+            let entry = NSManagedObject(entity: found[0].entity, insertInto: context)
+            context.assign(entry, to: store)
+            return entry
+        }
+        let temporary = others.map(\.objectID)
+        try context.save()
+        defer { for url in coordinator.persistentStores.compactMap(\.url) { try? FileManager.default.removeItem(at: url) } }
+        func delete(_ ids: [NSManagedObjectID]) throws -> NSPersistentStoreResult {
+            try context.execute(NSBatchDeleteRequest(objectIDs: ids))
+        }
+
+        #expect(try delete([others[0].objectID]) is NSBatchDeleteResult)
+        #expect(code { try delete([others[1].objectID]) } == 134_091)
+        #expect(code { try delete([found[0].objectID, others[1].objectID]) } == 134_060)
+        #expect(try Set(context.fetch(request)) == Set(found + [others[1]]))
+        #expect(try delete([temporary[0]]) is NSBatchDeleteResult)
+        #expect(try delete([found[0].objectID]) is Found)
+        #expect(try context.fetch(request) == [others[1]])
+        let elsewhere = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        elsewhere.persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: coordinator.managedObjectModel)
+        let strange = NSManagedObject(entity: found[0].entity, insertInto: elsewhere)
+        #expect(try delete([strange.objectID]) is NSBatchDeleteResult)
+    }
+
     // * Another coordinator has a store that is its first as well, and a request given here names that one.
     // => An error: it is not done to the store here that has the same number.
     @Test("that names a store of another coordinator is refused, and leaves the store here as it is")

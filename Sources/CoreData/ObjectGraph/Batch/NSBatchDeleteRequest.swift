@@ -38,7 +38,8 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         objectIDs = nil
     }
 
-    /// A request that deletes objects by their IDs, which have to be of one entity. Those that are in no store are passed over.
+    /// A request that deletes objects by their IDs, which have to be of one entity. Those that are in no store are passed over, and unless
+    /// `affectedStores` says otherwise, only the stores that the others are in are asked.
     public init(objectIDs objects: [NSManagedObjectID]) {
         fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: objects.first?.entity.name ?? "")
         fetch.predicate = NSPredicate(format: "SELF IN %@", objects)
@@ -57,7 +58,15 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 
 extension NSBatchDeleteRequest: BatchRequesting {
     func target(in context: NSManagedObjectContext) throws -> BatchTarget? {
-        objectIDs?.isEmpty == true ? nil : BatchTarget(entity: try context.entity(of: fetch, NSFetchRequestResult.self))
+        let holders = holders(in: context)
+        if holders?.isEmpty == true || objectIDs?.isEmpty == true { return nil }
+        return BatchTarget(entity: try context.entity(of: fetch, NSFetchRequestResult.self), stores: holders)
+    }
+
+    /// The stores that the named objects are in, where nobody has said which are meant.
+    private func holders(in context: NSManagedObjectContext) -> Set<Int32>? {
+        guard affectedStores == nil, let objectIDs else { return nil }
+        return Set(objectIDs.compactMap { context.identify($0.identity).reference }.filter { $0.key > 0 }.map(\.store))
     }
 
     func request(in context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator) throws -> BatchRequest? {
@@ -74,7 +83,8 @@ extension NSBatchDeleteRequest: BatchRequesting {
             }
         }
         var query = try context.query(fetch, context.entity(of: fetch, NSFetchRequestResult.self))
-        if let stores = coordinator.numbers(of: affectedStores) { query.stores = stores }
+        if let stores = coordinator.numbers(of: affectedStores) ?? holders(in: context) { query.stores = stores }
+        if objectIDs != nil, query.stores?.isEmpty == true { return nil }
         return BatchRequest(name: "NSBatchDeleteRequest", change: .delete(query), wantsKeys: resultType == .resultTypeObjectIDs)
     }
 
