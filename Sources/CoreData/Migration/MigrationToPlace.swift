@@ -11,7 +11,7 @@ struct MigrationToPlace {
         if manager.run != nil { misuse("A migration of this manager is under way: use another manager for another one.") }
         manager.reset()
         try requireRoom()
-        guard destination.isMovable else { return try migrate(to: destination) }
+        guard destination.isMovable else { return try migrateThere() }
         WorkFile.removeAbandoned(at: destination.url)
         let work = WorkFile(forNewStoreAt: destination.url)
         defer { work.remove() }
@@ -20,6 +20,15 @@ struct MigrationToPlace {
         site.options = work.options(destination)
         try migrate(to: site)
         try work.move(to: destination.url)
+    }
+
+    /// A class of the program's makes its store where it is to be. What it has made of one that is not finished would be in the way of the next attempt.
+    private func migrateThere() throws {
+        let isFree = isInFile && access(destination.url.path, F_OK) != 0
+        do { try migrate(to: destination) } catch {
+            if isFree { try? FileManager.default.removeItem(at: destination.url) }
+            throw error
+        }
     }
 
     private func migrate(to site: StoreSite) throws {
@@ -32,10 +41,15 @@ struct MigrationToPlace {
         }
     }
 
+    private var isInFile: Bool {
+        let url = destination.url
+        return url.isFileURL && MemoryDatabase.name(in: url) == nil && url.path != "/dev/null"
+    }
+
     /// - Throws: `CocoaError` 134160 where there is something at the place.
     private func requireRoom() throws {
+        guard isInFile else { return }
         let url = destination.url
-        guard url.isFileURL, MemoryDatabase.name(in: url) == nil, url.path != "/dev/null" else { return }
         if source.url.resolvingSymlinksInPath() == url.resolvingSymlinksInPath() {
             throw CocoaError.destination(url, "source and destination are one place. Choose another, and replace the store afterwards.")
         }

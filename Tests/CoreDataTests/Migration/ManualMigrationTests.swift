@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import CoreData
+@testable import ExampleStores
 
 @Suite("A migration manager")
 struct ManualMigrationTests {
@@ -59,6 +60,19 @@ struct ManualMigrationTests {
         for name in names { try Data([1]).write(to: folder.file(name)) }
         try migrate(shop.mapping(policy: JoiningPolicy.self))
         #expect(files == [names[1], names[2], "New.sqlite", "Old.sqlite"].sorted())
+    }
+
+    @Test("leaves nothing of a store of a program's own class that it could not finish, so that the next attempt finds room")
+    func unfinished() throws {
+        ContractKind.register()
+        try shop.fill(folder.file("Old.sqlite"))
+        let types = (NSSQLiteStoreType, CSVStore.storeType)
+        _ = UnrulyPolicy.$place.withValue("createRelationships") {
+            cocoaError(134110) { try migrate(shop.mapping(policy: UnrulyPolicy.self), to: "New", types: types) }
+        }
+        #expect(files == ["Old.sqlite"])
+        try migrate(shop.mapping(policy: JoiningPolicy.self), to: "New", types: types)
+        #expect(try shop.contents(folder.file("New"), type: CSVStore.storeType) == Shop.migrated)
     }
 
     @Test("asks a policy's hooks in three passes")
