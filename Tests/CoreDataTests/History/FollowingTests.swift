@@ -364,4 +364,28 @@ struct HistoryInPlaceTests {
             try new.close()
         }
     }
+
+    @Test("keeps numbers of deleted objects whose attributes have room for larger ones now")
+    func widerTombstones() throws {
+        let folder = try TemporaryFolder()
+        func model(_ whole: NSAttributeDescription.AttributeType, _ broken: NSAttributeDescription.AttributeType) -> NSManagedObjectModel {
+            let item = NSEntityDescription("Item", attribute("whole", whole), attribute("broken", broken))
+            for attribute in item.attributesByName.values { attribute.preservesValueInHistoryOnDeletion = true }
+            return NSManagedObjectModel(item)
+        }
+        let old = try Stack(folder.store, model(.integer16, .float), options: [NSPersistentHistoryTrackingKey: true])
+        let context = old.newContext()
+        let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+        item.setValue(300, forKey: "whole")
+        item.setValue(1.5, forKey: "broken")
+        try context.save()
+        context.delete(item)
+        try context.save()
+        try old.close()
+        let options = migrating.merging([NSPersistentHistoryTrackingKey: true]) { $1 }
+        let new = try Stack(folder.store, model(.integer64, .double), options: options)
+        let deletion = try #require(try new.newContext().history().last?.changes?.first)
+        #expect(deletion.tombstone?["whole"] as? Int == 300 && deletion.tombstone?["broken"] as? Double == 1.5)
+        try new.close()
+    }
 }

@@ -32,9 +32,10 @@ extension MigrationScript {
         guard let old = transition.old.entity(numbered: number.old), let new = transition.new.entity(numbered: number.new) else { return }
         let columns = Set(file.columns["ACHANGE"] ?? [])
         let places = old.tombstoneAttributes.enumerated().filter { columns.contains("ZTOMBSTONE\($0.offset)") }
+        // NB: of another type an attribute is only where that has all values of the one before, in the same form.
         let origins = new.tombstoneAttributes.map { attribute in
-            let origin = transition.models.origin(of: attribute, in: new.description) as? NSAttributeDescription
-            return places.first { $0.element.name == origin?.name && $0.element.attributeType == attribute.attributeType }?.offset
+            let origin = transition.models.origin(of: attribute, in: new.description)
+            return places.first { $0.element.name == origin?.name }?.offset
         }
         var values: [String] = []
         for place in 0..<max(places.count, origins.count) {
