@@ -15,15 +15,20 @@ extension NSPersistentStoreCoordinator {
 
     private func openOrMigrate(_ opening: StoreOpening) throws -> any RowStore {
         let kind = try StoreTypes.kind(of: opening.type)
-        do {
-            return try kind.open(opening)
-        } catch let wanted as MappingModelWanted {
-            guard let site = opening.site, let mapping = NSMappingModel.leading(from: wanted.source.model, to: opening.model) else {
-                throw wanted
+        while true {
+            do {
+                return try kind.open(opening)
+            } catch let wanted as MappingModelWanted {
+                // NB: somebody may put an older state back before the store is opened: it is migrated, too.
+                try migrate(opening, from: wanted.source)
             }
-            try MigrationInPlace(site: site, source: wanted.source, model: opening.model, mapping: mapping).run()
-            return try kind.open(opening)
         }
+    }
+
+    private func migrate(_ opening: StoreOpening, from source: SourceModelSearch.Found) throws {
+        guard let site = opening.site else { misuse("unreachable: what has no place is of no older version") }
+        guard let mapping = NSMappingModel.leading(from: source.model, to: opening.model) else { throw CocoaError.mappingIsGone(site.url) }
+        try MigrationInPlace(site: site, source: source, model: opening.model, mapping: mapping).run()
     }
 }
 

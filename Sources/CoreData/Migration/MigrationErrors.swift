@@ -23,6 +23,15 @@ extension CocoaError {
         return .coreData(.migrationManagerDestinationStore, "Nothing was migrated to \(url.path): \(reason)", userInfo: userInfo)
     }
 
+    /// 134140: the mapping model that there was is there no more.
+    static func mappingIsGone(_ url: URL) -> CocoaError {
+        .coreData(
+            .migrationMissingMappingModel,
+            "The store at \(url.path) cannot be migrated. The mapping model was removed while it was looked for.",
+            userInfo: [NSFilePathErrorKey: url.path]
+        )
+    }
+
     /// 134150: the source cannot be read.
     static func source(_ url: URL, _ underlying: any Error) -> CocoaError {
         let reason = underlying.localizedDescription
