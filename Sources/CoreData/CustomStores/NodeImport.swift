@@ -9,6 +9,8 @@ struct NodeImport {
     private var changes = StoreChanges()
     /// What the ends of many-to-many relationships name that do not write the links.
     private var named: [(relationship: NSRelationshipDescription, owner: RowReference, members: [RowReference])] = []
+    /// The orders of relationships that are their own inverses.
+    private var pairOrders: [ObjectIdentifier: PairOrder] = [:]
     /// What the store had when it was removed from the coordinator before.
     private let former: FormerRows?
 
@@ -24,6 +26,7 @@ struct NodeImport {
         for node in nodes { try relateToOnes(of: node) }
         for node in nodes { try relateToManys(of: node) }
         linkWhatOneEndNames()
+        for order in pairOrders.values { changes.positions += order.changes }
         var groups: [Int: ChangeSet.Group] = [:]
         for node in nodes {
             guard let row = rows[node.identity], let entity = model.entitiesByName[node.entity.name ?? ""] else { continue }
@@ -151,6 +154,9 @@ struct NodeImport {
             named.append((relationship, owner, members))
         }
         guard relationship.isOrdered else { return }
+        if relationship.inverse === relationship {
+            return pairOrders[ObjectIdentifier(relationship), default: PairOrder(relationship)].add(members, of: owner)
+        }
         let positions = members.enumerated().map { (member: $1, position: OrderKeys.position(ofNew: $0)) }
         changes.positions.append(ChangeSet.PositionChange(relationship: relationship, owner: owner, positions: positions))
     }

@@ -63,6 +63,16 @@ final class NodeUpdate {
         for (_, group) in changes.groups {
             for object in try objects.objects(group.updates.map(\.key), of: group.entity, in: staged.rows) { try update(object) }
         }
+        for (entity, keys) in reorderedPartners {
+            let entity = model.entitiesInIndexOrder[Int(entity)]
+            for object in try objects.objects(Array(keys), of: entity, in: staged.rows) { try update(object) }
+        }
+    }
+
+    /// Whose members are in another order because somebody else's are: a pair of a relationship that is its own inverse has one place for both ends.
+    private var reorderedPartners: [Int32: Set<Int64>] {
+        let pairs = changes.positions.filter { $0.relationship.inverse === $0.relationship }.flatMap(\.positions)
+        return pairs.lazy.map(\.member).filter { $0.key > 0 }.reduce(into: [:]) { $0[$1.entity, default: []].insert($1.key) }
     }
 
     private func addNodes(for objects: [NSManagedObject], _ group: ChangeSet.Group) throws {

@@ -15,6 +15,8 @@ struct ChangeFreezer {
     private var latest: (scope: ObjectIdentifier?, group: Int) = (nil, 0)
     /// Rows that are written in place of members' own, by object.
     private var replacedRows: [ObjectIdentifier: OwnRow] = [:]
+    /// The orders of relationships that are their own inverses, as far as somebody has changed them.
+    private var pairOrders: [ObjectIdentifier: PairOrder] = [:]
     /// Where members say their owner and their position, for the ordered relationships met so far.
     private var memberSlots: [(shape: ObjectIdentifier, index: Int, slots: MemberSlots?)] = []
 
@@ -39,6 +41,7 @@ struct ChangeFreezer {
         makeRoom(for: objects)
         // Positions come first: a member's position may be a slot of its own row, which is frozen below.
         objects.forEachBorrowed { if !$0.state.isDisjoint(with: .pending) { noteToManys(of: $0) } }
+        for order in pairOrders.values { changes.positions += order.changes }
         objects.forEachBorrowed { freeze($0) }
         guard isForStores else { return }
         for object in locked where object.state.isDisjoint(with: .pending) { freezeLock(object) }
@@ -291,7 +294,12 @@ extension ChangeFreezer {
     private mutating func assignPositions(of owner: NSManagedObject, _ contents: ToManyContents) {
         guard let members = contents.members else { return append(contents.added, owner, contents.index) }
         let relationship = owner.scope.shape.toManys[contents.index]
-        if relationship.inverse === relationship { return numberPairs(members, of: owner, relationship, isReordered: contents.isReordered) }
+        if relationship.inverse === relationship {
+            // Both ends of a pair share one position. What was merely added is in the order of the links.
+            guard contents.isReordered else { return }
+            return pairOrders[ObjectIdentifier(relationship), default: PairOrder(relationship)]
+                .add(members.array.map(\.rowReference), of: owner.rowReference)
+        }
         let slots = slots(of: members, owner, contents.index)
         var inRows = ChangeSet.RowPositions(owner: owner.rowReference, slot: slots?.position ?? 0)
         var beside: [(member: RowReference, position: Int64)] = []
@@ -304,19 +312,6 @@ extension ChangeFreezer {
         if !inRows.rows.isEmpty { changes.rowPositions.append(inRows) }
         guard !beside.isEmpty else { return }
         changes.positions.append(ChangeSet.PositionChange(relationship: relationship, owner: owner.rowReference, positions: beside))
-    }
-
-    /// A relationship that is its own inverse: both ends of a pair share one position. It follows the end where somebody has changed the order;
-    /// what was merely added is in the order of the links.
-    private mutating func numberPairs(
-        _ members: MemberList,
-        of owner: NSManagedObject,
-        _ relationship: NSRelationshipDescription,
-        isReordered: Bool
-    ) {
-        guard isReordered else { return }
-        let positions = members.array.enumerated().map { (member: $1.rowReference, position: OrderKeys.position(ofNew: $0)) }
-        changes.positions.append(ChangeSet.PositionChange(relationship: relationship, owner: owner.rowReference, positions: positions))
     }
 
     /// Not read: what was added has no position yet. The store puts it at the end, in the order of the additions rather than of the rows.
