@@ -132,6 +132,49 @@ struct FollowedResetTests {
         try await app.close()
     }
 
+    // * Another opens the store with the next version of the model, which migrates it, and saves.
+    // => Who has the older one is told that his is another (134100); what is new in the next version stays.
+    @Test("does not migrate back what another has migrated to the next version")
+    func migrated() async throws {
+        let folder = try TemporaryFolder()
+        let app = try await stack("app", folder)
+        var errors = app.saveErrors.makeAsyncIterator()
+        let next = try await CoreDataStack.constructSQLiteStack(
+            model: GroupModel.next(),
+            at: folder.store,
+            persistentStoreOptions: options("next")
+        )
+        let main = next.mainQueueContext
+        await main.perform { _ = NSEntityDescription.insertNewObject(forEntityName: "Album", into: main) }
+        try await main.saveToStore()
+        #expect((await errors.next() as? CocoaError)?.code == .persistentStoreIncompatibleVersionHash)
+        let count = try await main.perform { try main.count(for: NSFetchRequest<NSManagedObject>(entityName: "Album")) }
+        #expect(count == 1)
+        try await next.close()
+        try await app.close()
+    }
+
+    @Test("migrates a backup of an older version that is put in the place of the store")
+    func olderBackup() async throws {
+        let folder = try TemporaryFolder()
+        let backup = folder.file("backup")
+        let old = GroupModel.make()
+        try await CoreDataStack.constructSQLiteStack(model: old, at: backup, persistentStoreOptions: options("old")).close()
+        let app = try await CoreDataStack.constructSQLiteStack(
+            model: GroupModel.next(),
+            at: folder.store,
+            persistentStoreOptions: options("app")
+        )
+        var errors = app.saveErrors.makeAsyncIterator()
+        let restorer = NSPersistentStoreCoordinator(managedObjectModel: old)
+        try restorer.replacePersistentStore(at: folder.store, withPersistentStoreFrom: backup, type: .sqlite)
+        #expect(await errors.next() as? CoreDataStack.Error == .storeWasReset)
+        let main = app.mainQueueContext
+        let count = try await main.perform { try main.count(for: NSFetchRequest<NSManagedObject>(entityName: "Album")) }
+        #expect(count == 0)
+        try await app.close()
+    }
+
     // * Others have made many changes; to note that they were seen fails, as the disk is full.
     @Test("keeps his unsaved changes where noting what he has seen fails, and says why")
     func fullDisk() async throws {

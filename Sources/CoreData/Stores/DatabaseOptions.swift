@@ -6,7 +6,7 @@ struct DatabaseOptions: Sendable {
     let ignoresVersions: Bool
     let tracksHistory: Bool
     /// Whether a store of another version is brought to this one.
-    let migrates: Bool
+    var migrates: Bool
     /// Whether what that takes may be inferred from the two versions.
     let infersMapping: Bool
     /// Whether a migration leaves what can wait.

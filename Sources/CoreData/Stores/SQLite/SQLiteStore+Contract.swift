@@ -50,7 +50,7 @@ extension SQLiteStore: RowStore {
         return StoreReceipt(insertedKeys: run.insertedKeys, publish: run.publish)
     }
 
-    func reopened() throws -> any RowStore { try reopened(options: options) }
+    func reopened() throws -> any RowStore { try reopened(options: options, mayMigrate: wasReplaced) }
 
     func emptied(options: [AnyHashable: Any]?) throws -> any RowStore {
         try requireWritable()

@@ -4,13 +4,24 @@ import SQLiteDriver
 
 extension SQLiteStore {
     /// The same database, opened once more.
-    func reopened(options: [AnyHashable: Any]?) throws -> SQLiteStore {
+    func reopened(options: [AnyHashable: Any]?, mayMigrate: Bool = true) throws -> SQLiteStore {
         try SQLiteStore.open(
             StorePlace(type: type, url: url),
             model: model,
             configurationName: explicitConfiguration,
-            options: options
+            options: options,
+            mayMigrate: mayMigrate
         )
+    }
+
+    /// Whether an older or newer state was put in the place of the store while it was open: one of another version is to be migrated.
+    ///
+    /// NB: whoever has migrated the store itself has another model, mostly a later one, to which nothing would be left of what is new in it.
+    var wasReplaced: Bool {
+        guard let url, let place = try? StorePlace.existing(type: type, url: url),
+            let found = try? place.metadata(timeout: DatabaseOptions.timeout(options))
+        else { return false }
+        return found.replacement != state.withLock(\.metadata.replacement)
     }
 
     /// - Throws: `CocoaError` 134030 where the store was opened read-only.

@@ -26,10 +26,13 @@ extension SQLiteStore {
         model: NSManagedObjectModel,
         configurationName: String?,
         options: [AnyHashable: Any]?,
+        mayMigrate: Bool = true,
         hasMappingModel: @escaping @Sendable (NSManagedObjectModel, NSManagedObjectModel) -> Bool = { _, _ in false }
     ) throws -> SQLiteStore {
         try checkModel(model, configurationName)
-        var database = try StoreDatabase(place: place, options: DatabaseOptions(options, isInMemory: place.database != nil))
+        var settings = try DatabaseOptions(options, isInMemory: place.database != nil)
+        if !mayMigrate { settings.migrates = false }
+        var database = StoreDatabase(place: place, options: settings)
         database.hasMappingModel = hasMappingModel
         do {
             return SQLiteStore(
