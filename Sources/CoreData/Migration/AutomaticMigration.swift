@@ -26,8 +26,9 @@ extension NSPersistentStoreCoordinator {
     }
 
     private func migrate(_ opening: StoreOpening, from source: SourceModelSearch.Found) throws {
-        guard let site = opening.site else { misuse("unreachable: what has no place is of no older version") }
-        guard let mapping = NSMappingModel.leading(from: source.model, to: opening.model) else { throw CocoaError.mappingIsGone(site.url) }
+        guard let site = opening.site, let mapping = NSMappingModel.leading(from: source.model, to: opening.model) else {
+            throw CocoaError.mappingIsGone(opening.url)
+        }
         try MigrationInPlace(site: site, source: source, model: opening.model, mapping: mapping).run()
     }
 }
@@ -48,7 +49,7 @@ struct MigrationInPlace {
     /// Called before each statement on the store.
     var onStatement: ((String) throws -> Void)?
 
-    /// Does nothing where the store is of the new version meanwhile.
+    /// Does nothing where the store is of the new version meanwhile, or a document was changed by others.
     ///
     /// - Throws: `CocoaError` 134110 with its reason underneath; the store is what it was.
     func run() throws {
@@ -80,6 +81,13 @@ struct MigrationInPlace {
 
     private func replaceDocument() throws {
         let stamp = FileStamp(site.url)
+        do { try replaceDocument(stamp) } catch {
+            // Others may have migrated it meanwhile, as whoever opens it finds out.
+            if FileStamp(site.url) == stamp { throw error }
+        }
+    }
+
+    private func replaceDocument(_ stamp: FileStamp?) throws {
         WorkFile.removeAbandoned(at: site.url)
         let work = WorkFile(forNewStoreAt: site.url)
         defer { work.remove() }

@@ -24,11 +24,12 @@ extension CocoaError {
     }
 
     /// 134140: the mapping model that there was is there no more.
-    static func mappingIsGone(_ url: URL) -> CocoaError {
-        .coreData(
+    static func mappingIsGone(_ url: URL?) -> CocoaError {
+        let path = url?.path ?? "?"
+        return .coreData(
             .migrationMissingMappingModel,
-            "The store at \(url.path) cannot be migrated. The mapping model was removed while it was looked for.",
-            userInfo: [NSFilePathErrorKey: url.path]
+            "The store at \(path) cannot be migrated. The mapping model was removed while it was looked for.",
+            userInfo: [NSFilePathErrorKey: path]
         )
     }
 

@@ -4,6 +4,13 @@ import Testing
 
 @testable import CoreData
 
+/// Another is faster.
+final class OvertakenPolicy: NSEntityMigrationPolicy {
+    @TaskLocal static var overtake: (@Sendable () -> Void)?
+
+    override func begin(_ mapping: NSEntityMapping, with manager: NSMigrationManager) throws { Self.overtake?() }
+}
+
 @Suite("A store for whose version there is a mapping model, while others are at work on it")
 struct ReturnedStateTests {
     private static func model(_ key: String, _ use: String) -> NSManagedObjectModel {
@@ -80,6 +87,67 @@ struct ReturnedStateTests {
         #expect(try store.count(FetchQuery(entity: #require(new.entitiesByName["Note"]), includesSubentities: true)) == 1)
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url)
         #expect(new.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
+    }
+
+    /// Opens the document with a model, which migrates it, and lets go of it.
+    private func open(_ model: NSManagedObjectModel, _ type: String, at url: URL? = nil) throws -> Int {
+        let stack = Stack(model)
+        try stack.coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url ?? self.url, options: migrating)
+        defer { try? stack.close() }
+        return try stack.newContext().count(for: NSFetchRequest<NSManagedObject>(entityName: "Note"))
+    }
+
+    // * A document is being migrated by what can be inferred. Before it is written, another has done the same.
+    // => It is found done.
+    @Test("is opened as another has migrated it meanwhile, a document too", arguments: [NSBinaryStoreType, NSXMLStoreType])
+    func overtaken(_ type: String) throws {
+        let (old, new) = (Self.model("text", type), Self.model("text", type))
+        new.entities[0].properties.append(attribute("more"))
+        try fill(old, type)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: new)
+        let calls = Lock(0)
+        let opening = opening(coordinator, type) { [url] _, _ in
+            guard
+                calls.withLock({ calls in
+                    calls += 1
+                    return calls == 1
+                })
+            else { return false }
+            let other = NSPersistentStoreCoordinator(managedObjectModel: new)
+            let store = try? other.addPersistentStore(ofType: type, configurationName: nil, at: url, options: migrating)
+            if let store { try? other.remove(store) }
+            return false
+        }
+        let store = try coordinator.openMigrating(opening)
+        defer { store.close() }
+        #expect(try store.count(FetchQuery(entity: #require(new.entitiesByName["Note"]), includesSubentities: true)) == 1)
+    }
+
+    // * A document is being migrated by a mapping model. Before it is written, another has done the same.
+    // => It is found done.
+    @Test("is opened as another has migrated it by the mapping model meanwhile")
+    func mappingOvertaken() throws {
+        let (type, use) = (NSXMLStoreType, "overtaken mapping")
+        let (old, new) = (Self.model("text", use), Self.model("words", use))
+        OvertakenPolicy.register()
+        NSMappingModel.register(from: old, to: new) {
+            let note = NSEntityMapping("NoteToNote", "Note", "Note")
+            note.attributeMappings = [.init("words", "$source.text")]
+            note.entityMigrationPolicyClassName = NSStringFromClass(OvertakenPolicy.self)
+            let mapping = NSMappingModel()
+            mapping.entityMappings = [note]
+            return mapping
+        }
+        try fill(old, type)
+        NSManagedObjectModel.register("Notes of ReturnedStateTests, overtaken") { Self.model("text", use) }
+        let copy = folder.file("Copy")
+        try FileManager.default.copyItem(at: url, to: copy)
+        #expect(try open(new, type, at: copy) == 1)
+        let migrated = try Data(contentsOf: copy)
+        let count = try OvertakenPolicy.$overtake.withValue({ [url] in try? migrated.write(to: url, options: .atomic) }) {
+            try open(new, type)
+        }
+        #expect(try count == 1 && Data(contentsOf: url) == migrated)
     }
 
     @Test("is refused with 134140 where the mapping model is gone once it is to be used")

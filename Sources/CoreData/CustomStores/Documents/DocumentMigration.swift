@@ -8,9 +8,19 @@ struct DocumentMigration {
     let opening: StoreOpening
     let url: URL
 
+    /// Several may open the document at once: one migrates it, the others find it done.
+    ///
     /// - Throws: `CocoaError` 134130, 134140 or 134110, as for a database; the file is what it was. `MappingModelWanted` where there is a mapping model.
     func runIfAsked() throws {
-        guard isAskedFor, let stamp = FileStamp(url), !stamp.isEmpty else { return }
+        while isAskedFor, let stamp = FileStamp(url), !stamp.isEmpty {
+            do { return try run(stamp) } catch {
+                // What was read may be of two states.
+                if FileStamp(url) == stamp { throw error }
+            }
+        }
+    }
+
+    private func run(_ stamp: FileStamp) throws {
         let document = try Document(contentsOf: url)
         guard document.metadata[NSStoreModelVersionHashesKey] != nil,
             !opening.model.isConfiguration(withName: opening.configurationName, compatibleWithStoreMetadata: document.metadata)
