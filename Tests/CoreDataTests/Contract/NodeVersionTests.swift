@@ -17,10 +17,15 @@ private final class VersionedStore: NSIncrementalStore {
 
     override func loadMetadata() throws { metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: UUID().uuidString] }
 
+    /// By how much a save raises the version.
+    var step: UInt64 = 0
+
     /// Looks at no result type.
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if let request = request as? NSSaveChangesRequest {
             for case let book as Book in request.updatedObjects ?? [] { titles["\(referenceObject(for: book.objectID))"] = book.title }
+            for book in request.deletedObjects ?? [] { titles["\(referenceObject(for: book.objectID))"] = nil }
+            version += step
             return []
         }
         guard let entity = (request as? NSFetchRequest<any NSFetchRequestResult>)?.entity else {
@@ -85,6 +90,75 @@ struct NodeVersionTests {
             let third = Library.context(on: coordinator)
             #expect(try [theirs.title, book(third).title] == [title, title])
         }
+    }
+
+    private func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
+        let child = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        child.parent = parent
+        return child
+    }
+
+    // * Two children of a context, which keeps nothing, have a book, and save it in turns through all layers; then one of them deletes it.
+    @Test("sets no children of one context against each other, whatever versions it has", arguments: [0, 1, 7] as [UInt64])
+    func turns(step: UInt64) throws {
+        store.step = step
+        let parent = Library.context(on: coordinator)
+        let children = [child(of: parent), child(of: parent)]
+        let books = try children.map(book)
+        #expect(books.map(\.title) == ["A", "A"])
+        for title in ["B", "C", "D"] {
+            for (context, book) in zip(children, books) {
+                book.title = "\(title) \(step)"
+                try context.save()
+                try parent.save()
+            }
+        }
+        #expect(store.titles == ["a": "D \(step)"])
+        children[0].delete(books[0])
+        try children[0].save()
+        try parent.save()
+        #expect(store.titles.isEmpty)
+    }
+
+    // * A child has a book that others change, who are gone when it deletes the book.
+    @Test("keeps what others have saved from those who have not seen it, whatever versions it has", arguments: [0, 1, 7] as [UInt64])
+    func unseen(step: UInt64) throws {
+        store.step = step
+        let parent = Library.context(on: coordinator)
+        let child = child(of: parent)
+        let mine = try book(child)
+        #expect(mine.title == "A")
+        try autoreleasepool {
+            let other = Library.context(on: coordinator)
+            try book(other).title = "B"
+            try other.save()
+        }
+        child.delete(mine)
+        try child.save()
+        let error = #expect(throws: CocoaError.self) { try parent.save() }
+        #expect(error?.code == .managedObjectMerge)
+        #expect(store.titles == ["a": "B"])
+    }
+
+    /// The saver's title, with a mark; nothing is left to the framework.
+    private final class MarkingPolicy: NSMergePolicy, @unchecked Sendable {
+        override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+            for case let book as Book in list.map(\.sourceObject) { book.title = "\(book.title ?? "")!" }
+        }
+    }
+
+    @Test("is written over by a policy of the program's own, also where its version has not changed")
+    func ownPolicy() throws {
+        let (context, other) = (Library.context(on: coordinator), Library.context(on: coordinator))
+        context.mergePolicy = MarkingPolicy(merge: .errorMergePolicyType)
+        let (mine, theirs) = (try book(context), try book(other))
+        #expect(mine.title == "A" && theirs.title == "A")
+        store.titles = ["a": "B"]
+        merge(theirs, into: other)
+        #expect(theirs.title == "B")
+        mine.title = "C"
+        try context.save()
+        #expect(store.titles == ["a": "C!"])
     }
 
     @Test("is nil where an optional in the values is, or in the answer for an end", arguments: [false, true])

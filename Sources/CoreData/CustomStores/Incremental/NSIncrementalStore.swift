@@ -14,7 +14,7 @@ open class NSIncrementalStore: NSPersistentStore {
     /// Nil before the store is open, and once it is closed.
     final let rowsAtHand = Lock<RowCache?>(nil)
     final let saves = PublicationOrder()
-    final let saveMoments = SaveMoments()
+    final let saved = SavedObjects()
     final let turns = SaveTurns()
 
     /// Behind it may be a service that the class knows.

@@ -3,8 +3,8 @@ import Foundation
 /// The values of one object as an incremental store has them, with their version.
 open class NSIncrementalStoreNode: NSObject {
     public let objectID: NSManagedObjectID
-    /// Which version of the object the values are. A newer one is higher, by whatever steps: a merge passes over values of a version that is lower
-    /// than the context's. Whether others have changed an object is told by the values.
+    /// Which version of the object the values are; the same for all, where the class knows none. A newer one is higher, by whatever steps. Whether
+    /// others have changed an object is told by the values.
     public private(set) var version: UInt64
     private(set) final var values: [String: Any]
 

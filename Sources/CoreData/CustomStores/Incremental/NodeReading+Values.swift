@@ -29,8 +29,17 @@ extension NodeReading {
     }
 
     /// Makes the row of a node.
-    func fill(_ batch: RowBatch, from node: NSIncrementalStoreNode, _ reference: RowReference, _ context: NSManagedObjectContext) throws {
-        let (entity, version) = (entity(reference), Self.version(node.version))
+    ///
+    /// - Parameter moment: when the class was asked for it.
+    func fill(
+        _ batch: RowBatch,
+        from node: NSIncrementalStoreNode,
+        _ reference: RowReference,
+        at moment: UInt32,
+        _ context: NSManagedObjectContext
+    ) throws {
+        let entity = entity(reference)
+        let version = store.saved.version(node.version, of: reference.key, root: entity.rootEntity.index, readAt: moment)
         try requireKnownKeys(node, entity)
         var values = try values(of: node, entity)
         let unnamed = entity.shape.toOnes.indices.filter { slot in
@@ -47,9 +56,6 @@ extension NodeReading {
         }
         batch.append(key: reference.key, version: version, values: values)
     }
-
-    /// A version is above 0, where it is known.
-    private static func version(_ version: UInt64) -> Int32 { Int32(truncatingIfNeeded: version & 0x3fff_ffff) + 1 }
 
     private func requireKnownKeys(_ node: NSIncrementalStoreNode, _ entity: NSEntityDescription) throws {
         guard let key = node.values.keys.sorted().first(where: { entity.shape.properties[$0] == nil }) else { return }

@@ -41,7 +41,7 @@ struct NodeReading {
         }
         let context = StagedObjects(coordinator).context
         guard let node = try node(reference, context) else { return nil }
-        try fill(batch, from: node, reference, context)
+        try fill(batch, from: node, reference, at: moment, context)
         // NB: kept by who uses it alone: what nobody has any more is asked for anew, since the class may know better by then.
         let known = cache.publish(batch, root: entity.rootEntity.index, readAt: moment)
         return RowRun(batch: batch, range: 0..<1, entity: entity, store: store.number, known: known)

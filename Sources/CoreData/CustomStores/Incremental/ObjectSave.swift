@@ -174,7 +174,7 @@ final class ObjectSave {
     }
 
     private func isChanged(_ newest: Row, since base: Row, _ group: ChangeSet.Group) -> Bool {
-        !newest.agrees(with: base) || store.saveMoments.isSaved(newest.key, root: group.entity.rootEntity.index, after: base)
+        !newest.agrees(with: base) || store.saved.isSaved(newest.key, root: group.entity.rootEntity.index, after: base)
     }
 
     /// - Parameter current: nil where the row is gone from the store.
@@ -197,21 +197,16 @@ final class ObjectSave {
     func publish(isOvertaken: Bool) {
         for (index, (_, group)) in changes.groups.enumerated() {
             let root = group.entity.rootEntity.index
-            store.saveMoments.note(group, at: cache.nextMoment())
+            let versions = store.saved.note(group, keys: insertedKeys[index], at: cache.nextMoment()) { [cache] in
+                cache.row(root: root, key: $0)?.version ?? 0
+            }
             for insert in group.inserts { completeReferences(of: insert.row) }
             for update in group.updates { completeReferences(of: update.row) }
             cache.publish(inserts: group.inserts, keys: insertedKeys[index], root: root)
-            let versions = ContiguousArray(group.updates.map { version(after: $0.base, $0.key, root) })
             cache.publish(updates: group.updates, versions: versions, root: root, isOvertaken: isOvertaken)
             for update in group.updates where update.base == nil { cache.forget(root: root, key: update.key) }
             cache.forget(root: root, deletes: group.deletes)
         }
-    }
-
-    /// Above that of any row that others have read meanwhile, too: the class's versions need not count up by one.
-    private func version(after base: Row?, _ key: Int64, _ root: Int) -> Int32 {
-        guard let base else { return 0 }
-        return max(base.version, cache.row(root: root, key: key)?.version ?? 0) + 1
     }
 
     private func completeReferences(of row: Row) {

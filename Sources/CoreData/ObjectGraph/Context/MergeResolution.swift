@@ -132,7 +132,7 @@ extension NSManagedObjectContext {
     private func layOverCurrentRow(_ conflict: NSMergeConflict) {
         let object = conflict.sourceObject
         guard let current = conflict.currentRow, object.registeredContext === self, let base = object.committedRow, base !== current,
-            base.version != current.version
+            base.version != current.version || !current.agrees(with: base)
         else { return }
         update(object, to: current, .mergePolicy)
     }
