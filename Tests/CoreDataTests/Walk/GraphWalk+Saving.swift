@@ -8,14 +8,14 @@ extension GraphWalk {
     func save(_ context: NSManagedObjectContext) throws {
         note("save", context)
         let above = above(context)
-        try telling(above.first ?? context) { for context in [context] + above { try context.save() } }
+        try telling([context] + above.prefix(1)) { for context in [context] + above { try context.save() } }
         if merging == .never { try readAnew(context) }
         try expect(try picture(context), try picture(reader()), "after a save")
     }
 
     func saveIntoParent(_ context: NSManagedObjectContext) throws {
         note("save into the parent", context)
-        try telling(context) { try context.save() }
+        try telling([context]) { try context.save() }
         context.refreshAllObjects()
         guard let parent = context.parent else { return }
         try expect(try picture(context), try picture(parent), "after a save into the parent")
@@ -47,14 +47,16 @@ extension GraphWalk {
     }
 
     /// Saves, and tells the other contexts, where they are to hear of it.
-    private func telling(_ source: NSManagedObjectContext, _ save: () throws -> Void) throws {
-        let others = contexts.filter { $0 !== source && $0 !== source.parent }
-        let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: source, queue: nil) {
-            [merging, followers] notification in
-            guard merging == .atOnce, followers.isEmpty else { return }
-            for other in others { other.mergeChanges(fromContextDidSave: notification) }
+    private func telling(_ sources: [NSManagedObjectContext], _ save: () throws -> Void) throws {
+        let observers = sources.map { source in
+            NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: source, queue: nil) {
+                [contexts, merging, followers] notification in
+                guard merging == .atOnce, followers.isEmpty else { return }
+                let others = contexts.filter { $0 !== source && $0 !== source.parent }
+                for other in others { other.mergeChanges(fromContextDidSave: notification) }
+            }
         }
-        defer { NotificationCenter.default.removeObserver(observer) }
+        defer { observers.forEach(NotificationCenter.default.removeObserver) }
         do { try save() } catch { throw fail("the save failed: \(error)") }
         try checkFile()
         if merging == .atOnce { for (follower, context) in zip(followers, contexts) { try follower.merge(into: [context]) } }

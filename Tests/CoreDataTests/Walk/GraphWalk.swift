@@ -102,6 +102,8 @@ final class GraphWalk {
         case 18 where chance(3):
             note("rollback", context)
             context.rollback()
+            // Nobody tells them of what they have read and is given up.
+            for child in contexts where child.parent === context { child.refreshAllObjects() }
         case 19: context.processPendingChanges()
         case 20: held.removeAll { _ in chance(2) }
         case 21 where chance(2) && allowsBatches: try batch(context)

@@ -45,7 +45,7 @@ struct ChangeReception {
         for (object, slot, old) in relinked { relink(object, slot, from: old) }
         for link in changes.links { receiveLinks(link) }
         for order in changes.orders where order.isWhole { arrange(order) }
-        if !context.parentSource.isStoreSide { UnreadPartners.note(for: deletedObjects, in: context) }
+        if !context.parentSource.isStoreSide { notePartnersOfDeleted() }
         for group in changes.groups { for delete in group.deletes { receiveDelete(delete, group) } }
         withExtendedLifetime(doomed) {}
     }
@@ -62,8 +62,12 @@ struct ChangeReception {
         }
     }
 
-    private var deletedObjects: [NSManagedObject] {
-        changes.groups.flatMap { group in group.deletes.compactMap { context.registeredObject(for: reference($0.key, group)) } }
+    private func notePartnersOfDeleted() {
+        let deleted = changes.groups.flatMap { group in
+            group.deletes.compactMap { context.registeredObject(for: reference($0.key, group)) }
+        }
+        UnreadPartners.note(for: deleted, in: context)
+        UnreadPartners.noteReferrers(to: deleted, in: context)
     }
 
     func reference(_ key: Int64, _ group: ChangeSet.Group) -> RowReference {

@@ -33,7 +33,7 @@ struct RelationshipReturn {
             for member in members {
                 if origin == .decision, isStored(member, contents), isLedAway(member, from: inverse) {
                     takeBackStored(member, contents, inverse)
-                } else if origin == .foundRow, contents.isPartner(member) {
+                } else if origin == .foundRow, inverse.isToMany, contents.isPartner(member) {
                     inverse.toManyIndex.flatMap(member.existingContents)?.forgetStored()
                 } else if !comesBack(member, along: inverse) {
                     object.unlinkMember(member, index)
