@@ -106,18 +106,18 @@ struct ReturnedStateTests {
         try fill(old, type)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: new)
         let calls = Lock(0)
-        let opening = opening(coordinator, type) { [url] _, _ in
-            guard
-                calls.withLock({ calls in
-                    calls += 1
-                    return calls == 1
-                })
-            else { return false }
+        let overtake: @Sendable (NSManagedObjectModel, NSManagedObjectModel) -> Bool = { [url] _, _ in
+            let isFirst = calls.withLock { calls in
+                calls += 1
+                return calls == 1
+            }
+            guard isFirst else { return false }
             let other = NSPersistentStoreCoordinator(managedObjectModel: new)
             let store = try? other.addPersistentStore(ofType: type, configurationName: nil, at: url, options: migrating)
             if let store { try? other.remove(store) }
             return false
         }
+        let opening = opening(coordinator, type, isKnown: overtake)
         let store = try coordinator.openMigrating(opening)
         defer { store.close() }
         #expect(try store.count(FetchQuery(entity: #require(new.entitiesByName["Note"]), includesSubentities: true)) == 1)
