@@ -59,6 +59,29 @@ struct OvertakenDeleteTests {
         #expect(names == ["boss", "report"] && led == ["report"])
     }
 
+    // * All are fetched, and deleted without a look at them. Before that is saved, others save over one, or relate somebody to him.
+    // => The delete was decided on what was there then.
+    @Test("is a conflict also where the object was fetched and never read", arguments: ContractKind.allCases, [false, true])
+    func unread(_ kind: ContractKind, inChild: Bool) throws {
+        let home = try ContractHome(kind)
+        let coordinator = try home.coordinator()
+        let (root, other) = (home.context(on: coordinator), home.context(on: coordinator))
+        let people = ["boss", "report"].map { _ in Person(context: other) }
+        try other.save()
+        let boss = people[0].objectID
+        let context = inChild ? Layers.child(of: root, "child") : root
+        for change in [{ people[0].name = "other" }, { people[1].boss = people[0] }] {
+            let all = try context.fetch(NSFetchRequest<Person>(entityName: "Person"))
+            for person in all where person.objectID == boss { context.delete(person) }
+            change()
+            try other.save()
+            let error = #expect(throws: CocoaError.self) { for context in sequence(first: context, next: \.parent) { try context.save() } }
+            #expect(error?.code == .managedObjectMerge)
+            for context in sequence(first: context, next: \.parent) { context.reset() }
+        }
+        #expect(try home.reopened(other).all(Person.self).count == 2)
+    }
+
     // * What a service keeps changes on the other machine, of which no context hears: somebody reports to the boss since.
     @Test("is a conflict also where the service itself has related him")
     func service() throws {

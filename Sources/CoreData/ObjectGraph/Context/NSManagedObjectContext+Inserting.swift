@@ -82,7 +82,20 @@ extension NSManagedObjectContext {
         checkQueue()
         guard let owner = object.registeredContext else { return }
         precondition(owner === self, "Only the context that an object is in can delete it.")
-        if !object.state.contains(.deleted) { vanish(object, .delete) }
+        guard !object.state.contains(.deleted) else { return }
+        vanish(object, .delete)
+        readOnDemand(object)
+    }
+
+    /// Of a store that gives no rows with a fetch, the object may not have been read: the delete is decided on what is there now, not on what others
+    /// save before it is.
+    ///
+    /// Where that cannot be read, following the delete's rules tries once more, and says why.
+    private func readOnDemand(_ object: NSManagedObject) {
+        guard object.state.isSuperset(of: [.deleted, .rowless]),
+            persistentStoreCoordinator?.store(numbered: object.scope.store)?.capabilities.contains(.rowsOnDemand) == true
+        else { return }
+        try? object.fireThrowing()
     }
 
     /// Gives objects their permanent IDs before they are saved.
