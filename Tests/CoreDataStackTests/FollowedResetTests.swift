@@ -154,6 +154,27 @@ struct FollowedResetTests {
         try await app.close()
     }
 
+    // * A backup was put back, of which the file keeps a note; then somebody empties the store, who may have another version of the model.
+    @Test("takes no reset for a state that was put back, which he would migrate")
+    func resetAfterBackup() async throws {
+        let folder = try TemporaryFolder()
+        let backup = folder.file("backup")
+        for place in [backup, folder.store] {
+            try await CoreDataStack.constructSQLiteStack(model: GroupModel.make(), at: place, persistentStoreOptions: options("old"))
+                .close()
+        }
+        let restorer = NSPersistentStoreCoordinator(managedObjectModel: GroupModel.make())
+        try restorer.replacePersistentStore(at: folder.store, withPersistentStoreFrom: backup, type: .sqlite)
+        let app = try await stack("app", folder)
+        let store = try #require(app.privateQueueContext.persistentStoreCoordinator?.persistentStores.first as? SQLiteStore)
+        #expect(!store.wasReplaced)
+        try await app.resetStore()
+        #expect(!store.wasReplaced)
+        try await app.close()
+        try restorer.replacePersistentStore(at: folder.store, withPersistentStoreFrom: backup, type: .sqlite)
+        #expect(store.wasReplaced)
+    }
+
     @Test("migrates a backup of an older version that is put in the place of the store")
     func olderBackup() async throws {
         let folder = try TemporaryFolder()

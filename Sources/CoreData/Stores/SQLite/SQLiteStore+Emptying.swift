@@ -16,12 +16,13 @@ extension SQLiteStore {
 
     /// Whether an older or newer state was put in the place of the store while it was open: one of another version is to be migrated.
     ///
-    /// NB: whoever has migrated the store itself has another model, mostly a later one, to which nothing would be left of what is new in it.
+    /// NB: whoever has migrated the store itself, and may have emptied it since, has another model, mostly a later one, to which nothing would be left
+    /// of what is new in it.
     var wasReplaced: Bool {
         guard let url, let place = try? StorePlace.existing(type: type, url: url),
-            let found = try? place.metadata(timeout: DatabaseOptions.timeout(options))
+            let found = try? place.metadata(timeout: DatabaseOptions.timeout(options)), let replacement = found.replacement
         else { return false }
-        return found.replacement != state.withLock(\.metadata.replacement)
+        return replacement != state.withLock(\.metadata.replacement)
     }
 
     /// - Throws: `CocoaError` 134030 where the store was opened read-only.
