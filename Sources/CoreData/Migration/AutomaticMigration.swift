@@ -29,7 +29,12 @@ extension NSPersistentStoreCoordinator {
         guard let site = opening.site, let mapping = NSMappingModel.leading(from: source.model, to: opening.model) else {
             throw CocoaError.mappingIsGone(opening.url)
         }
-        try MigrationInPlace(site: site, source: source, model: opening.model, mapping: mapping).run()
+        let stamp = FileStamp(site.url)
+        do {
+            try MigrationInPlace(site: site, source: source, model: opening.model, mapping: mapping).run()
+        } catch  where !site.isDatabase && FileStamp(site.url) != stamp {
+            // Others may have migrated the document meanwhile, as opening it shows.
+        }
     }
 }
 
@@ -49,7 +54,7 @@ struct MigrationInPlace {
     /// Called before each statement on the store.
     var onStatement: ((String) throws -> Void)?
 
-    /// Does nothing where the store is of the new version meanwhile, or a document was changed by others.
+    /// Does nothing where the store is of the new version meanwhile.
     ///
     /// - Throws: `CocoaError` 134110 with its reason underneath; the store is what it was.
     func run() throws {
@@ -81,13 +86,6 @@ struct MigrationInPlace {
 
     private func replaceDocument() throws {
         let stamp = FileStamp(site.url)
-        do { try replaceDocument(stamp) } catch {
-            // Others may have migrated it meanwhile, as whoever opens it finds out.
-            if FileStamp(site.url) == stamp { throw error }
-        }
-    }
-
-    private func replaceDocument(_ stamp: FileStamp?) throws {
         WorkFile.removeAbandoned(at: site.url)
         let work = WorkFile(forNewStoreAt: site.url)
         defer { work.remove() }

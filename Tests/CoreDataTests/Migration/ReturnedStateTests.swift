@@ -105,7 +105,7 @@ struct ReturnedStateTests {
         new.entities[0].properties.append(attribute("more"))
         try fill(old, type)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: new)
-        let calls = Lock(0)
+        let (calls, isMigrated) = (Lock(0), Lock(false))
         let overtake: @Sendable (NSManagedObjectModel, NSManagedObjectModel) -> Bool = { [url] _, _ in
             let isFirst = calls.withLock { calls in
                 calls += 1
@@ -114,12 +114,13 @@ struct ReturnedStateTests {
             guard isFirst else { return false }
             let other = NSPersistentStoreCoordinator(managedObjectModel: new)
             let store = try? other.addPersistentStore(ofType: type, configurationName: nil, at: url, options: migrating)
-            if let store { try? other.remove(store) }
+            if let store { isMigrated.withLock { $0 = (try? other.remove(store)) != nil } }
             return false
         }
         let opening = opening(coordinator, type, isKnown: overtake)
         let store = try coordinator.openMigrating(opening)
         defer { store.close() }
+        #expect(isMigrated.withLock { $0 })
         #expect(try store.count(FetchQuery(entity: #require(new.entitiesByName["Note"]), includesSubentities: true)) == 1)
     }
 
@@ -144,10 +145,12 @@ struct ReturnedStateTests {
         try FileManager.default.copyItem(at: url, to: copy)
         #expect(try open(new, type, at: copy) == 1)
         let migrated = try Data(contentsOf: copy)
-        let count = try OvertakenPolicy.$overtake.withValue({ [url] in try? migrated.write(to: url, options: .atomic) }) {
-            try open(new, type)
+        let isWritten = Lock(false)
+        let overtake: @Sendable () -> Void = { [url] in
+            isWritten.withLock { $0 = (try? migrated.write(to: url, options: .atomic)) != nil }
         }
-        #expect(try count == 1 && Data(contentsOf: url) == migrated)
+        let count = try OvertakenPolicy.$overtake.withValue(overtake) { try open(new, type) }
+        #expect(try isWritten.withLock { $0 } && count == 1 && Data(contentsOf: url) == migrated)
     }
 
     @Test("is refused with 134140 where the mapping model is gone once it is to be used")

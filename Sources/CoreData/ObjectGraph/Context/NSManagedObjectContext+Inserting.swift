@@ -75,7 +75,7 @@ extension NSManagedObjectContext {
     /// Marks an object to be deleted by the next save; relationships follow by their delete rules when the event ends.
     ///
     /// An object that was never saved simply goes. Deleting twice is the same as once, also where a delete rule was first: what is in no context
-    /// any more has nothing left to delete.
+    /// any more has nothing left to delete. Of an `NSIncrementalStore`'s object that has not been read, its class is asked for the values now.
     ///
     /// - Precondition: the object is in no other context.
     public func delete(_ object: NSManagedObject) {
