@@ -37,6 +37,28 @@ struct StoreValueTests {
         }
     }
 
+    // * An object has a megabyte of data, in a list too, and a text of as much.
+    // => A page of objects is small: it has the sizes of the data, and the beginning of the text.
+    @Test("is shown in a browser without the data themselves")
+    func browsed() async throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
+        let open = try coordinator.addPersistentStore(type: .sqlite, at: folder.store)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        let data = Data(repeating: 7, count: 1_000_000)
+        try context.performAndWait {
+            for value in [data, [data], String(repeating: "é", count: 500_000)] as [Any] { insert(value, into: context) }
+            try context.save()
+        }
+        try coordinator.remove(open)
+        let answer = try await BrowsedStore(store).get("api/rows", ["entity": "Thing"])
+        let values = answer.list("objects").map { ($0["attributes"] as? [String: Any])?["any"] }
+        #expect(answer.text.utf8.count < 30_000 && values.count == 3, "\(answer.text.utf8.count)")
+        #expect(values[0] as? [String: Int] == ["bytes": 1_000_000])
+        #expect(values[1] as? [[String: Int]] == [["bytes": 1_000_000]])
+        #expect((values[2] as? String)?.hasPrefix("ééé") == true && (values[2] as? String)?.hasSuffix("é…") == true)
+    }
+
     // * The rows of the last save are in the log alone.
     @Test("counts the write-ahead log in the size, and the objects that are in it")
     func log() async throws {

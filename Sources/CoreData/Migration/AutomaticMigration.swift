@@ -63,7 +63,7 @@ struct MigrationInPlace {
         } catch let error as SQLiteError {
             throw CocoaError(error, url: site.url, doing: "migrate the store")
         } catch {
-            throw reported((error as? MigrationCancellation)?.error ?? error)
+            throw CocoaError.notMigrated(site.url, (error as? MigrationCancellation)?.error ?? error)
         }
     }
 
@@ -116,13 +116,5 @@ struct MigrationInPlace {
         old.configuration = source.configuration
         (new.url, new.options) = (work.url, work.options(site))
         try MigrationByObjects(manager: manager, mapping: mapping, source: old, destination: new, place: site.url).run()
-    }
-
-    private func reported(_ error: any Error) -> CocoaError {
-        let reason = error.localizedDescription
-        var userInfo = (error as? CocoaError)?.userInfo.filter { ["entity", "property", "mapping", "reason"].contains($0.key) } ?? [:]
-        userInfo[NSFilePathErrorKey] = site.url.path
-        userInfo[NSUnderlyingErrorKey] = (error as? CocoaError)?.userInfo[NSUnderlyingErrorKey] ?? error
-        return .coreData(.migration, "The store at \(site.url.path) was not migrated, and is what it was: \(reason)", userInfo: userInfo)
     }
 }

@@ -16,6 +16,15 @@ extension CocoaError {
         return .coreData(.migration, reason, userInfo: userInfo)
     }
 
+    /// 134110: a store could not be migrated where it is. The reason is underneath, and what a mapping was at where it says so.
+    static func notMigrated(_ url: URL, _ error: any Error) -> CocoaError {
+        var userInfo = (error as? CocoaError)?.userInfo.filter { ["entity", "property", "mapping", "reason"].contains($0.key) } ?? [:]
+        userInfo[NSFilePathErrorKey] = url.path
+        userInfo[NSUnderlyingErrorKey] = (error as? CocoaError)?.userInfo[NSUnderlyingErrorKey] ?? error
+        let text = "The store at \(url.path) was not migrated, and is what it was: \(error.localizedDescription)"
+        return .coreData(.migration, text, userInfo: userInfo)
+    }
+
     /// 134160: there is no room for a destination.
     static func destination(_ url: URL, _ reason: String, _ underlying: (any Error)? = nil) -> CocoaError {
         var userInfo: [String: Any] = [NSFilePathErrorKey: url.path, "reason": reason]

@@ -23,7 +23,7 @@ extension StoreBrowser {
         let sorting = try parameters["sort"].map { try Self.sorting($0, entity, isDescending: parameters["descending"] != nil) }
         let (offset, limit) = (parameters.offset, parameters.limit)
         let (ids, total) = try fetched(name, predicate, sorting, offset, limit)
-        return BrowserRows(entity: name, total: total, objects: try inspector.objects(ids, of: model, memberLimit: 0))
+        return BrowserRows(entity: name, total: total, objects: try shown(ids, memberLimit: 0))
     }
 
     private func fetched(
@@ -48,7 +48,7 @@ extension StoreBrowser {
     /// One object with all that it has.
     func object(_ parameters: BrowserParameters) throws -> StoredObject {
         let id = try parameters.required("id")
-        guard let object = try inspector.objects([id], of: model, memberLimit: Self.namedMembers).first else {
+        guard let object = try shown([id], memberLimit: Self.namedMembers).first else {
             throw BrowserError(404, "There is no object \(id) in the store.")
         }
         return object
@@ -65,7 +65,15 @@ extension StoreBrowser {
             throw BrowserError(404, "\(object.entity) has no to-many relationship \(name).")
         }
         let page = Array(ids.dropFirst(parameters.offset).prefix(parameters.limit))
-        return BrowserRows(entity: target, total: total, objects: try inspector.objects(page, of: model, memberLimit: 0))
+        return BrowserRows(entity: target, total: total, objects: try shown(page, memberLimit: 0))
+    }
+
+    private func shown(_ ids: [String], memberLimit: Int) throws -> [StoredObject] {
+        try inspector.objects(ids, of: model, memberLimit: memberLimit).map { object in
+            var object = object
+            object.attributes = object.attributes.mapValues(\.shown)
+            return object
+        }
     }
 
     private func entity(_ name: String) throws -> NSEntityDescription {
@@ -86,5 +94,18 @@ extension StoreBrowser {
             throw BrowserError(400, "\(entity.name ?? "") has no attribute \(key) to sort by.")
         }
         return NSSortDescriptor(key: key, ascending: !isDescending)
+    }
+}
+
+extension StoredValue {
+    /// As much of it as a page shows: of data how many bytes there are, of a long text its beginning.
+    fileprivate var shown: StoredValue {
+        switch self {
+        case .data(let data): .entries(["bytes": .integer(Int64(data.count))])
+        case .text(let text) where text.utf8.count > 10_000: .text(text.prefix(10_000) + "…")
+        case .list(let values): .list(values.map(\.shown))
+        case .entries(let values): .entries(values.mapValues(\.shown))
+        default: self
+        }
     }
 }

@@ -12,14 +12,17 @@ struct DrawCommand: ParsableCommand {
     @OptionGroup var source: ModelOptions
     @Option(name: .shortAndLong, help: "The file F to write.") var output: String?
 
+    private var url: URL? { output.map { URL(fileURLWithPath: $0) } }
+
+    func validate() throws {
+        guard let url, !["svg", "mmd"].contains(url.pathExtension) else { return }
+        throw ValidationError("\(url.relativePath) must end in .svg or .mmd.")
+    }
+
     func run() throws {
         let model = try source.file().current()
-        guard let output else { return print(svg(of: model), terminator: "") }
-        let url = URL(fileURLWithPath: output)
-        switch url.pathExtension {
-        case "svg": try Data(svg(of: model).utf8).write(to: url, options: .atomic)
-        case "mmd": try Data(mermaid(of: model).utf8).write(to: url, options: .atomic)
-        default: throw Failure("\(output) must end in .svg or .mmd.")
-        }
+        guard let url else { return print(svg(of: model), terminator: "") }
+        let drawing = url.pathExtension == "svg" ? svg(of: model) : mermaid(of: model)
+        try Data(drawing.utf8).write(to: url, options: .atomic)
     }
 }

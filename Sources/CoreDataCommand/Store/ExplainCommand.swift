@@ -20,6 +20,8 @@ struct ExplainCommand: ParsableCommand {
     @Option(help: "A key path to sort by, with \" desc\" for the other direction. May be given several times.") var sort: [String] = []
     @Option(help: "At most so many results.") var limit = 0
 
+    func validate() throws { _ = try sort.map(descriptor) }
+
     func run() throws {
         let model = try wanted.model(of: source.inspector())
         try model.expectEntity(entity)

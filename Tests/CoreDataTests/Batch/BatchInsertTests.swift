@@ -252,7 +252,9 @@ struct BatchUpsertTests {
     func errorPolicy(_ kind: StoreKind) throws {
         let store = try UniqueStore(kind)
         try store.saved("Bob")
-        expectError(.managedObjectConstraintMerge, "Owner", "NSBatchInsertRequest") { try store.context.batchInsert("Owner", Self.rows) }
+        expectError(.managedObjectConstraintMerge, "Owner", "NSBatchInsertRequest", "of name,") {
+            try store.context.batchInsert("Owner", Self.rows)
+        }
         #expect(try values(store) == "Bob|stored|1|1")
     }
 

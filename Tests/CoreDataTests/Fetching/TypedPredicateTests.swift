@@ -13,6 +13,7 @@ extension Book: KeyPathNaming {
     }
 
     fileprivate var isThick: Bool { pages > 300 }
+    fileprivate var remainder: Int { Int(pages) % 4 }
     fileprivate var isThickOrNil: Int? { pages > 300 ? 1 : nil }
 }
 
@@ -131,6 +132,21 @@ struct TypedPredicateTests {
         #expect(try context.fetch(request).map(\.pages) == [10, 11])
         request.sortDescriptors = [NSSortDescriptor(keyPath: \Book.isThickOrNil, ascending: true)]
         #expect(try context.explain(request).inMemory.isEmpty == false)
+    }
+
+    // * Foundation's values: by properties whose names the class says, by one that it computes, by an order of the program's own.
+    @Test("a SortDescriptor of Foundation's sorts in the store, or in memory where the store cannot")
+    func sortDescriptors() throws {
+        try context.save()
+        let request = NSFetchRequest<Book>(entityName: "Book")
+        request.sortDescriptors = [SortDescriptor(\Book.pages, order: .reverse), SortDescriptor(\Book.title)].map { NSSortDescriptor($0) }
+        #expect(request.sortDescriptors?.map(\.key) == ["pages", "title"])
+        #expect(try context.explain(request).inMemory.isEmpty)
+        #expect(try context.fetch(request).map(\.pages) == (0..<12).reversed())
+        request.sortDescriptors = [NSSortDescriptor(SortDescriptor(\Book.remainder, order: .reverse)), NSSortDescriptor(\Book.pages)]
+        #expect(try context.explain(request).inMemory.isEmpty == false)
+        let pages = try context.fetch(request).map(\.pages)
+        #expect(pages == [3, 7, 11, 2, 6, 10, 1, 5, 9, 0, 4, 8])
     }
 
     @Test("sorts, groups and columns are named by keys that the compiler knows")

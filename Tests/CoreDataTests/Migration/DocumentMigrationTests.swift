@@ -101,6 +101,34 @@ struct DocumentMigrationTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Notes.document"])
     }
 
+    // * The volume has room for the document, and not for another one beside it; then there is room.
+    // => The program is told that there was no migration and why; the document is what it was, alone, and is migrated the next time.
+    @Test(
+        "is what it was where the volume is full",
+        .enabled(if: Mounts.areAllowed, Mounts.whyNot),
+        arguments: [NSBinaryStoreType, NSXMLStoreType]
+    )
+    func fullVolume(type: String) throws {
+        NSManagedObjectModel.register("Zoo of DocumentMigrationTests") { Self.zoo().model }
+        let folder = try TemporaryFolder()
+        try Mounts.small(folder.url, kilobytes: 1000) {
+            let (url, filling) = (folder.file("Zoo.document"), folder.file("filling"))
+            let context = try Self.open(Self.zoo().model, type, url)
+            for number in 0..<1000 {
+                NSEntityDescription.insertNewObject(forEntityName: "Cat", into: context).setValue("Tom \(number)", forKey: "name")
+            }
+            try context.save()
+            let before = try Data(contentsOf: url)
+            try Data(count: 990_000 - before.count).write(to: filling)
+            let error = cocoaError(134110) { try Self.open(Self.next(), type, url, migrating) }
+            #expect((error?.userInfo[NSUnderlyingErrorKey] as? NSError)?.code == Int(ENOSPC), "\(String(describing: error))")
+            #expect(try Data(contentsOf: url) == before)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() == ["Zoo.document", "filling"])
+            try FileManager.default.removeItem(at: filling)
+            #expect(try Self.names("Cat", "name", in: Self.open(Self.next(), type, url, migrating)).count == 1000)
+        }
+    }
+
     @Test("is refused with 134130 where the program has not that version any more")
     func missing() throws {
         let folder = try TemporaryFolder()

@@ -30,8 +30,12 @@ struct DocumentMigration {
             throw MappingModelWanted(source: source)
         }
         let migrated = try migrated(from: source.model, source.configuration, document.metadata)
-        try AtomicFile.write(migrated.data(form.format), to: url) { current in
-            if current != stamp { throw Document.corrupt(url, "was changed by others while it was migrated") }
+        do {
+            try AtomicFile.write(migrated.data(form.format), to: url) { current in
+                if current != stamp { throw Document.corrupt(url, "was changed by others while it was migrated") }
+            }
+        } catch {
+            throw CocoaError.notMigrated(url, error)
         }
         Logger(label: "CoreData").notice("The store at \(url.path) was migrated.")
     }

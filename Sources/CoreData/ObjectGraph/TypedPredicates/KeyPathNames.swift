@@ -31,6 +31,23 @@ extension _NSSortDescriptorFactory where Self: NSSortDescriptor {
             self.init(sortingInMemoryBy: keyPath, ascending: ascending)
         }
     }
+
+    /// Sorts as Foundation's value does: in the store where it names a property by a key path whose name the class says; in memory, after
+    /// all rows that match were read, otherwise.
+    public init<Object: NSObject>(_ descriptor: SortDescriptor<Object>) {
+        let ascending = descriptor.order == .forward
+        if let name = descriptor.keyPath.flatMap({ (Object.self as? any KeyPathNaming.Type)?.name(of: $0) }) {
+            self.init(key: name, ascending: ascending, selector: nil)
+        } else {
+            self.init(key: nil, ascending: ascending) { left, right in
+                guard let left = left as? Object, let right = right as? Object else {
+                    misuse("\(descriptor) compares objects of \(Object.self), not \(type(of: left)) and \(type(of: right)).")
+                }
+                // NB: Foundation's value goes on in the order that it was made with, whatever its order is set to.
+                return ascending ? descriptor.compare(left, right) : descriptor.compare(right, left)
+            }
+        }
+    }
 }
 
 extension NSExpression {

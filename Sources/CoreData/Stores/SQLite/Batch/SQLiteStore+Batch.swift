@@ -52,7 +52,8 @@ extension SQLiteStore {
         }
         return .coreData(
             .managedObjectConstraintMerge,
-            "An \(request.name) of \(request.entity.name ?? "?") would break a uniqueness constraint, and nothing was written: \(error.message).",
+            "An \(request.name) of \(request.entity.name ?? "?") would break a uniqueness constraint, of "
+                + "\(schema.entity(for: request.entity).unique(in: error)), and nothing was written.",
             userInfo: [NSSQLiteErrorDomain: NSNumber(value: error.extendedCode)]
         )
     }

@@ -22,3 +22,12 @@ extension SQLiteError {
     // NB: SQLITE_CONSTRAINT_UNIQUE, a macro that Swift does not import.
     var isBrokenUniqueIndex: Bool { extendedCode == SQLITE_CONSTRAINT | (8 << 8) }
 }
+
+extension SQLEntity {
+    /// The properties whose columns the message about a broken unique index names; where there are none of the model, the message.
+    func unique(in error: SQLiteError) -> String {
+        let places = error.message.components(separatedBy: ": ").last?.components(separatedBy: ", ") ?? []
+        let names = columns.filter { places.contains("\(table).\($0.value.name)") }.keys.sorted(by: binaryOrder)
+        return names.isEmpty ? error.message : names.joined(separator: ", ")
+    }
+}
