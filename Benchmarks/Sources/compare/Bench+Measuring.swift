@@ -26,6 +26,8 @@ extension Bench {
         case .historyFetch: try historyFetch(side)
         case .faultByID: try faultByID(side)
         case .memoryPerObject: try memoryPerObject(side)
+        case .memoryBatches: try memoryOfBatches()
+        case .memoryWalk: try memoryOfWalk()
         case .growthInsert: try growth { try insert(side, count: $0) }
         case .growthFetch: try growth { try fetch(side, count: $0) }
         case .importWordNet: try importWordNet(side)

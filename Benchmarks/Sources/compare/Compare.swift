@@ -9,7 +9,7 @@ struct Compare: ParsableCommand {
         discussion: """
             Each round runs ours, the C loop and GRDB in turn; a ratio is the median of the rounds' own ratios. After every \
             round a connection of its own reads the file and compares it with what ought to be there; a difference ends the run. \
-            memory-per-object is in bytes, growth-… is how many times longer four times the objects take. three-layers… and \
+            memory-… is in bytes, growth-… is how many times longer four times the objects take. three-layers… and \
             batch-import-with-main stand beside our own direct work instead of the C loop's; the latter, perform-and-wait and \
             await-perform are in time by the clock on the wall. ordered-append stands beside the typed add, ordered-save-one…, which \
             is 20 saves of one addition to 40,000 members, beside the same at 400.

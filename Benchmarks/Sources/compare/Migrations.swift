@@ -111,29 +111,6 @@ extension Bench {
     }
 }
 
-/// What Linux says of the memory that the process has.
-private enum PeakMemory {
-    /// How many bytes more than before the process has at the most while `body` runs.
-    static func growth(_ body: () throws -> Void) throws -> Double {
-        // Memory that was given back before, and not to the system, is not to be had for nothing.
-        baseline_trim()
-        // 5: the peak is what there is now.
-        try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
-        let before = try bytes("VmRSS:")
-        try body()
-        return try bytes("VmHWM:") - before
-    }
-
-    private static func bytes(_ name: String) throws -> Double {
-        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
-        guard let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Double($0) }) else {
-            throw WrongResult(description: "there is no \(name) in /proc/self/status")
-        }
-        return kilobytes * 1024
-    }
-}
-
 final class SongPolicy: NSEntityMigrationPolicy {
     override func createDestinationInstances(forSource source: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager)
         throws

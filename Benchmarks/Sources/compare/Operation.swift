@@ -21,6 +21,8 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
     case faultByID = "fault-by-id"
     case importWordNet = "import-wordnet"
     case memoryPerObject = "memory-per-object"
+    case memoryBatches = "memory-batch-size"
+    case memoryWalk = "memory-objects-of"
     case growthInsert = "growth-insert"
     case growthFetch = "growth-fetch"
     case threeLayers = "three-layers"
@@ -84,6 +86,8 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
         case .fetchIndexed: .timesRaw(3.0)
         case .count, .growthInsert, .growthFetch, .growthBatchInsert, .batchDelete: .timesRaw(1.1)
         case .memoryPerObject: .value(300)
+        case .memoryBatches: .value(90e6)
+        case .memoryWalk: .value(40e6)
         case .memoryMigratePolicy: .value(150e6)
         case .threeLayers, .threeLayersHooks: .timesDirect(1.5)
         // What main does meanwhile takes one of the processor's cores.
@@ -109,7 +113,7 @@ enum Operation: String, CaseIterable, ExpressibleByArgument {
 
     var unit: Unit {
         switch self {
-        case .memoryPerObject, .memoryMigratePolicy: .bytes
+        case .memoryPerObject, .memoryBatches, .memoryWalk, .memoryMigratePolicy: .bytes
         case .growthInsert, .growthFetch, .growthBatchInsert, .growthOrderedAppend, .growthMigratePolicy, .twoReaders: .factor
         case .performAndWait, .awaitPerform: .nanoseconds
         default: .seconds
