@@ -19,7 +19,7 @@ private final class ServiceStore: NSIncrementalStore {
     override func loadMetadata() throws { metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: UUID().uuidString] }
 
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
-        if let request = request as? NSSaveChangesRequest { return save(request.updatedObjects ?? []) }
+        if let request = request as? NSSaveChangesRequest { return save(request) }
         guard let request = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = request.entity else {
             return try super.execute(request, with: context)
         }
@@ -43,8 +43,8 @@ private final class ServiceStore: NSIncrementalStore {
         return NSIncrementalStoreNode(objectID: objectID, withValues: values, version: sequence)
     }
 
-    private func save(_ objects: Set<NSManagedObject>) -> [Any] {
-        for object in objects {
+    private func save(_ request: NSSaveChangesRequest) -> [Any] {
+        for object in (request.insertedObjects ?? []).union(request.updatedObjects ?? []) {
             sequence += 7
             books["\(referenceObject(for: object.objectID))"] = object.committedValues(forKeys: nil).filter {
                 ["title", "pages"].contains($0.key)
@@ -52,6 +52,11 @@ private final class ServiceStore: NSIncrementalStore {
             .merging(object.changedValues()) { $1 }
         }
         return []
+    }
+
+    /// New books are known by their titles.
+    override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
+        array.map { newObjectID(for: $0.entity, referenceObject: $0.value(forKey: "title") ?? "") }
     }
 
     /// Its books have no ends.
@@ -89,6 +94,20 @@ struct ServiceStoreTests {
         let request = NSFetchRequest<Book>(entityName: "Book")
         request.sortDescriptors = [descriptor]
         return request
+    }
+
+    // * A class sends what `changedValues()` says, as many do; a new book has a default beside what was set.
+    // => Everything that was set of the new book, and of one that is changed.
+    @Test("is told by their changed values what new objects have, too")
+    func newValues() throws {
+        let context = context()
+        let book = Book(context: context)
+        (book.title, book.pages) = ("d", 4)
+        try context.save()
+        #expect(store.books["d"]?["title"] as? String == "d" && store.books["d"]?["pages"] as? Int == 4)
+        book.pages = 5
+        try context.save()
+        #expect(store.books["d"]?["title"] as? String == "d" && store.books["d"]?["pages"] as? Int == 5)
     }
 
     @Test("is asked anew for what no context has any more")
