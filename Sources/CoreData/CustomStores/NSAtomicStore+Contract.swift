@@ -20,13 +20,23 @@ extension NSAtomicStore: RowStore, ClassStore {
         try mirror.fill(nodes.all())
     }
 
+    /// After a save that is on its way, which changes nodes.
     package func close() {
+        hooks.withLock {
+            noteRows()
+            mirror.withLock { mirror in
+                mirror?.rows.close()
+                mirror = nil
+            }
+            nodes.removeAll()
+        }
+    }
+
+    /// For who has rows of this store when another one takes its place. With `hooks` held.
+    func noteRows() {
         mirror.withLock { mirror in
             if let mirror { home?.formerRows.withLock { $0 = FormerRows(of: self, in: mirror, after: $0) } }
-            mirror?.rows.close()
-            mirror = nil
         }
-        nodes.removeAll()
     }
 
     private func opened() throws -> StoreMirror {

@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// An atomic store whose nodes note who reads them while it is saved.
+private final class WatchedStore: NSAtomicStore {
+    static let storeType = "Watched"
+    override var type: String { Self.storeType }
+
+    /// Called by `save()`.
+    var onSave: () -> Void = {}
+    let isLeaving = Lock(false)
+    /// Whose save is under way.
+    let saver = Lock<pthread_t?>(nil)
+    let strangers = Lock(0)
+
+    final class Node: NSAtomicStoreCacheNode {
+        weak var store: WatchedStore?
+
+        override func value(forKey key: String) -> Any? {
+            store?.noteReading()
+            return super.value(forKey: key)
+        }
+    }
+
+    func noteReading() {
+        guard let saver = saver.withLock({ $0 }), pthread_equal(saver, pthread_self()) == 0 else { return }
+        strangers.withLock { $0 += 1 }
+    }
+
+    override func loadMetadata() throws { metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: UUID().uuidString] }
+    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) { isLeaving.withLock { $0 = true } }
+
+    override func newCacheNode(for managedObject: NSManagedObject) -> NSAtomicStoreCacheNode {
+        let node = Node(objectID: managedObject.objectID)
+        node.store = self
+        return node
+    }
+
+    override func save() throws {
+        saver.withLock { $0 = pthread_self() }
+        defer { saver.withLock { $0 = nil } }
+        onSave()
+    }
+}
+
+@Suite("An atomic store that leaves its coordinator")
+struct LeavingStoreTests {
+    // * A store is removed on another thread while its class writes.
+    // => Nobody looks at nodes that the save is changing: that crashed, or took values for those of another version.
+    @Test("is let go of when a save that is on its way has ended")
+    func removedWhileSaved() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(WatchedStore.self, forStoreType: WatchedStore.storeType)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+        let url = URL(fileURLWithPath: "/watched/\(UUID().uuidString)")
+        let added = try coordinator.addPersistentStore(ofType: WatchedStore.storeType, configurationName: nil, at: url)
+        let store = try #require(added as? WatchedStore)
+        let context = Library.context(on: coordinator)
+        let book = Book(context: context)
+        book.title = "book"
+        try context.save()
+        book.title = "changed"
+        let removal = DispatchGroup()
+        // The other thread only hands it on.
+        nonisolated(unsafe) let leaving = store
+        store.onSave = {
+            DispatchQueue.global().async(group: removal) { try? coordinator.remove(leaving) }
+            while !store.isLeaving.withLock({ $0 }) { sched_yield() }
+            // As long as it takes to come to the nodes, where nobody waits.
+            for _ in 0..<20_000 { sched_yield() }
+        }
+        try context.save()
+        removal.wait()
+        #expect(store.strangers.withLock { $0 } == 0)
+        #expect(coordinator.persistentStores.isEmpty)
+    }
+}
