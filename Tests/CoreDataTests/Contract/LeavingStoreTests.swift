@@ -75,4 +75,30 @@ struct LeavingStoreTests {
         #expect(store.strangers.withLock { $0 } == 0)
         #expect(coordinator.persistentStores.isEmpty)
     }
+
+    // * Two contexts have a book of which one has saved other versions; the document becomes one of the other form.
+    // => Who has seen the last version saves over it; who has not gets a conflict.
+    @Test("for a document of the other form leaves each context as up to date as it was", arguments: [ContractKind.binary, .xml])
+    func moved(kind: ContractKind) throws {
+        let home = try ContractHome(kind)
+        let mine = try home.open()
+        let coordinator = try #require(mine.persistentStoreCoordinator)
+        let other = kind == .xml ? ContractKind.binary : .xml
+        let book = Book(context: mine)
+        book.title = "first"
+        try mine.save()
+        let theirs = home.context(on: coordinator)
+        let old = try #require(try theirs.existingObject(with: book.objectID) as? Book)
+        #expect(old.title == "first")
+        for title in ["second", "third"] {
+            book.title = title
+            try mine.save()
+        }
+        try coordinator.migratePersistentStore(coordinator.persistentStores[0], to: home.folder.file("moved"), withType: other.type)
+        book.title = "fourth"
+        try mine.save()
+        old.title = "theirs"
+        #expect { try theirs.save() } throws: { ($0 as? CocoaError)?.code == .managedObjectMerge }
+        #expect(try home.context(on: coordinator).all(Book.self).map(\.title) == ["fourth"])
+    }
 }

@@ -15,6 +15,8 @@ extension StoreClass {
             do {
                 var opening = opening
                 opening.replaced = source
+                // Contexts go on with rows of these versions.
+                source.noteRows()
                 let fresh = try open(opening)
                 if source.hasUnwrittenMetadata { fresh.metadata = source.metadata }
                 commit(fresh)
