@@ -61,7 +61,8 @@ extension StoreReader {
         var residue = FetchResidue(merges: !query.sortDescriptors.isEmpty, windows: true)
         for store in stores {
             guard let rest = try store.fetch(part, body) else { continue }
-            residue.predicate = rest.predicate
+            // What one store has left is no matter of the others, who have answered all.
+            residue.predicate = residue.predicate ?? rest.predicate
             if rest.sorts { (residue.sorts, residue.merges) = (true, false) }
         }
         return residue
