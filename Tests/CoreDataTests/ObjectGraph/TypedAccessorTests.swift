@@ -61,4 +61,20 @@ struct TypedAccessorTests {
         #expect(read.map(\.name) == [0, 1, 10, 11, 20, 21].map { "n\($0)" })
         #expect(read.compactMap { $0.entity.name == "Sub" ? $0.value(forKey: "aaa") as? String : nil } == ["sub", "sub", "sub"])
     }
+    @Test("stop with the attribute's name where it is of another type, and do not read it as 0 or empty", arguments: ["size", "shape"])
+    func otherType(key: String) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [key = key as String] in
+            let type: NSAttributeType = key == "size" ? .stringAttributeType : .doubleAttributeType
+            let stage = try Stage { TypedAccessorTests.entities(extra: 0, sizeType: type) }
+            let shape = try #require(NSEntityDescription.insertNewObject(forEntityName: "Shape", into: stage.context) as? Shape)
+            // A number is converted, and nil is 0.
+            try #require(shape.size == 0)
+            shape.setValue(key == "size" ? "large" as Any : 2.0, forKey: "size")
+            if key == "shape" { try #require(shape.size == 2) }
+            shape.setValue("large", forKey: "name")
+            _ = key == "size" ? shape.size : Int32(shape[NSManagedObject.Attribute<Date?>("name")]?.timeIntervalSinceNow ?? 0)
+        }
+        let attribute = key == "size" ? "Shape.size" : "Shape.name"
+        #expect(complaint(result).contains("\(attribute) is a String, and its accessor an Attribute<"))
+    }
 }

@@ -12,6 +12,8 @@ public protocol ManagedValue {
     static func write(_ value: Self, to object: NSManagedObject, slot: Int)
     /// What stands for nil where the value goes by name.
     static func fromAny(_ value: Any?) -> Self
+    /// Whether a value that goes by name is of this type, or a number as it is.
+    static func takes(_ value: Any) -> Bool
     var asAny: Any? { get }
     /// The raw value of the slot kind that holds it without conversion.
     static var slotKind: UInt8 { get }
@@ -19,6 +21,7 @@ public protocol ManagedValue {
 
 extension ManagedValue {
     @inlinable public static func readIfAny(_ object: NSManagedObject, slot: Int) -> Self? { read(object, slot: slot) }
+    public static func takes(_ value: Any) -> Bool { value is Self }
 }
 
 /// A number or date: a scalar that lies in the row as it is.
@@ -28,6 +31,7 @@ public protocol ManagedScalar: ManagedValue {
 
 extension ManagedScalar {
     @inlinable public static func read(_ object: NSManagedObject, slot: Int) -> Self { object.load(slot, as: Self.self) }
+    public static func takes(_ value: Any) -> Bool { value is NSNumber }
 }
 
 extension Int16: ManagedScalar {
@@ -87,6 +91,7 @@ extension Date: ManagedScalar {
     @inlinable public static func write(_ value: Self, to object: NSManagedObject, slot: Int) {
         object.write(value.timeIntervalSinceReferenceDate, slot)
     }
+    public static func takes(_ value: Any) -> Bool { value is Date }
     public static func fromAny(_ value: Any?) -> Self { value as? Date ?? Date(timeIntervalSinceReferenceDate: 0) }
     public var asAny: Any? { self }
 }
@@ -147,6 +152,7 @@ extension Optional: ManagedValue where Wrapped: ManagedValue {
     @inlinable public static func write(_ value: Self, to object: NSManagedObject, slot: Int) {
         if let value { Wrapped.write(value, to: object, slot: slot) } else { object.writeNull(slot) }
     }
+    public static func takes(_ value: Any) -> Bool { Wrapped.takes(value) }
     public static func fromAny(_ value: Any?) -> Self { value.map { Wrapped.fromAny($0) } }
     public var asAny: Any? { flatMap(\.asAny) }
 }

@@ -40,11 +40,11 @@ extension NSManagedObject {
 
     /// The value of an attribute. Reading fires a fault; setting marks the object as updated, also with an equal value.
     ///
-    /// - Precondition: the entity has an attribute of that name.
+    /// - Precondition: the entity has an attribute of that name, and its values are of the accessor's type, or numbers as that is.
     @inlinable public final subscript<Value: ManagedValue>(attribute: Attribute<Value>) -> Value {
         get {
             let slot = slot(attribute.cache)
-            if slot < 0 { return Value.fromAny(storedValue(forKey: attribute.cache.name)) }
+            if slot < 0 { return namedValue(attribute.cache.name) }
             return Value.read(self, slot: slot)
         }
         set {
@@ -52,6 +52,15 @@ extension NSManagedObject {
             if slot < 0 { return setStoredValue(newValue.asAny, forKey: attribute.cache.name) }
             Value.write(newValue, to: self, slot: slot)
         }
+    }
+
+    /// A value that goes by name, as the accessor's type. What is of another type is no nil: it would be read as 0 or as empty.
+    @usableFromInline final func namedValue<Value: ManagedValue>(_ name: String) -> Value {
+        let value = storedValue(forKey: name)
+        if let value, !Value.takes(value) {
+            misuse("\(scope.entity.name ?? "?").\(name) is a \(type(of: value)), and its accessor an Attribute<\(Value.self)>.")
+        }
+        return Value.fromAny(value)
     }
 
     /// The object at the other end of a to-one relationship; setting it updates the inverse on both sides.
