@@ -159,6 +159,17 @@ struct ValidationTests {
         try stage.context.save()
     }
 
+    @Test("takes an object, as code for a Mac has it, and asks the class's own rule")
+    func objectValue() throws {
+        rules.value = { value, _ in value = (value as? String)?.lowercased() }
+        let object = owner()
+        var value: AnyObject? = NSString("LOUD")
+        try object.validateValue(&value, forKey: "name")
+        #expect(value as? String == "loud" && value is NSString)
+        value = nil
+        cocoaError(1570) { try object.validateValue(&value, forKey: "name") }
+    }
+
     @Test("asks validateValue for every property, and combines its errors with the model's, each once")
     func customValue() throws {
         rules.value = { value, key in

@@ -2,6 +2,13 @@ import Foundation
 
 /// Validation against the model: one test of bits where all is well, one error per value where it is not.
 extension NSManagedObject {
+    /// As `validateValue(_:forKey:)` with `Any?`, which subclasses override, for code from a Mac: the values that it has are objects.
+    public final func validateValue(_ value: inout AnyObject?, forKey key: String) throws {
+        var checked: Any? = value
+        defer { value = checked.map { $0 as AnyObject } }
+        try validateValue(&checked, forKey: key)
+    }
+
     final func validateProperties() throws {
         // The common case pays for a look at the null bits and at the numbers, and for nothing else.
         if withScope({ isPlainlyValid($0) }) { return }
