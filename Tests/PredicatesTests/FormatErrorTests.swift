@@ -68,7 +68,7 @@ struct FormatErrorTests {
         ("a == %@", [], 5, "there is no argument for '%@': only 0 given"),
         ("a == %@ AND b == %d", [1], 17, "there is no argument for '%d': only 1 given"),
         ("a == 1", [1, 2], 6, "2 arguments given, the format uses 0"),
-        ("a == '%@'", ["x"], 9, "1 arguments given, the format uses 0"),
+        ("a == '%@'", ["x"], 9, "1 argument given, the format uses 0; in quotation marks %@ is text, and no place for an argument"),
         ("a == %d", ["x"], 5, "'%d' takes an integer, argument 1 is String"),
         ("a == %ld", [1.5], 5, "'%d' takes an integer, argument 1 is Double"),
         ("a == %d", [nil], 5, "'%d' takes an integer, argument 1 is nil"),

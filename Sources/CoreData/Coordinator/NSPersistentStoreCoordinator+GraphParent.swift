@@ -40,7 +40,11 @@ extension NSPersistentStoreCoordinator: StoreReader {
         let candidates = allStores.filter { $0.holds(entity) }
         if let store = candidates.first(where: { !$0.isReadOnly }) { return store }
         if let store = candidates.first { return try writable(store) }
-        throw CocoaError.coreData(.persistentStoreSave, "No store of the coordinator takes objects of entity \(entity.name ?? "?").")
+        let reason =
+            allStores.isEmpty
+            ? "The coordinator has no stores: nothing can be saved. Add one first."
+            : "No store of the coordinator takes objects of entity \(entity.name ?? "?")."
+        throw CocoaError.coreData(.persistentStoreSave, reason)
     }
 
     func writable(_ store: any RowStore) throws -> any RowStore {

@@ -25,15 +25,22 @@ extension CocoaError {
             userInfo[NSFilePathErrorKey] = url.path
         }
         let place = url.map { " in \($0.lastPathComponent)" } ?? ""
-        self = .coreData(Self.code(for: error, default: code), "Could not \(doing)\(place): \(Self.reason(of: error))", userInfo: userInfo)
+        let description = "Could not \(doing)\(place): \(Self.reason(of: error, url))"
+        self = .coreData(Self.code(for: error, default: code), description, userInfo: userInfo)
     }
 
-    private static func reason(of error: SQLiteError) -> String {
+    private static func reason(of error: SQLiteError, _ url: URL?) -> String {
         switch error.extendedCode {
         case SQLiteError.needsRollback: "a save that was interrupted is to be taken back first, which needs a program that may write"
         case SQLiteError.fileMoved: "the file was removed or replaced by another while it was open"
-        default: error.message
+        default: missingFolder(error, url).map { "there is no folder \($0): make it first" } ?? error.message
         }
+    }
+
+    /// The folder of a file that cannot be opened, where that is why.
+    private static func missingFolder(_ error: SQLiteError, _ url: URL?) -> String? {
+        guard error.code == SQLITE_CANTOPEN, let folder = url?.deletingLastPathComponent().path else { return nil }
+        return FileManager.default.fileExists(atPath: folder) ? nil : folder
     }
 
     private static func code(for error: SQLiteError, default code: CocoaError.Code) -> CocoaError.Code {

@@ -79,9 +79,13 @@ struct PredicateParser {
     private func expectEnd() throws {
         guard current.kind == .end else { throw expected("AND, OR or the end") }
         guard arguments.remaining == 0 else {
-            throw error("\(arguments.count) arguments given, the format uses \(arguments.count - arguments.remaining)")
+            let (given, hint) = (arguments.count, isQuoted ? "; in quotation marks %@ is text, and no place for an argument" : "")
+            throw error("\(given) argument\(given == 1 ? "" : "s") given, the format uses \(given - arguments.remaining)\(hint)")
         }
     }
+
+    /// Whether a text of the format is a conversion: `'%@'`.
+    private var isQuoted: Bool { ["'%@'", "\"%@\""].contains(where: format.contains) }
 
     func predicate(_ node: Node) throws -> NSPredicate {
         guard case .predicate(let predicate) = node.content else {

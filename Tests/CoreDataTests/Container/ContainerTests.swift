@@ -49,9 +49,21 @@ struct ContainerTests {
         #expect(FileManager.default.fileExists(atPath: folder.file("not/there yet/ü/Mine.sqlite").path))
     }
 
-    @Test("makes no folder of a place that it was told")
+    @Test("whose stores were not loaded says so where something is saved")
+    func unloaded() throws {
+        let context = NSPersistentContainer.make(folder.store).newBackgroundContext()
+        let error = context.performAndWait {
+            context.insertNote("a")
+            return cocoaError(134030) { try context.save() }
+        }
+        #expect(error?.localizedDescription == "The coordinator has no stores: nothing can be saved. Add one first.")
+    }
+
+    @Test("makes no folder of a place that it was told, and says that there is none")
     func customFolder() {
-        #expect(NSPersistentContainer.make(folder.file("not there/Store.sqlite")).loaded().values.allSatisfy { $0 != 0 })
+        var text = ""
+        NSPersistentContainer.make(folder.file("not there/Store.sqlite")).loadPersistentStores { text = $1?.localizedDescription ?? "" }
+        #expect(text.contains("there is no folder \(folder.path("not there")): make it first"), "\(text)")
         #expect(!FileManager.default.fileExists(atPath: folder.file("not there").path))
     }
 

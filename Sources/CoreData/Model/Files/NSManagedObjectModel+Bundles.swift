@@ -38,7 +38,8 @@ extension NSManagedObjectModel {
     public convenience init(named name: String, in bundle: Bundle = .main) throws {
         let places = ModelPlaces(bundle)
         guard let url = places.model(named: name) else {
-            throw CocoaError.coreData(.fileReadNoSuchFile, places.isMissing("model named \"\(name)\"") + ".")
+            let cure = "The target whose folder has its .xcdatamodeld needs CoreDataModelPlugin among its plugins."
+            throw CocoaError.coreData(.fileReadNoSuchFile, places.isMissing("model named \"\(name)\"") + ". " + cure)
         }
         try self.init(reading: url)
     }
