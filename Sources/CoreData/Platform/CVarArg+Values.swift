@@ -6,7 +6,9 @@ public protocol _FormatArgument: _CVarArgObject {}
 
 extension _FormatArgument {
     public var _cVarArgObject: any CVarArg { NSString(string: "\(self)") }
-    public var _cVarArgEncoding: [Int] { misuse("\(Self.self) is no argument of a function of C.") }
+    public var _cVarArgEncoding: [Int] {
+        misuse("\(Self.self) is no argument of a function of C, which withVaList makes: NSPredicate takes it as it is.")
+    }
 }
 
 extension UUID: @retroactive CVarArg, @retroactive _CVarArgObject, _FormatArgument {}

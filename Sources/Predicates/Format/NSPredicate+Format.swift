@@ -24,6 +24,14 @@ extension _NSPredicateFactory where Self: NSPredicate {
         self = trapping { try PredicateParser.predicate(format, arguments) }
     }
 
+    /// For code from a Mac that fills a list of C's with `withVaList`: the program stops, as values have no place in one on Linux.
+    ///
+    /// NB: were it unavailable, the compiler would repeat Foundation's message of the same initialiser, that formats are not supported.
+    @available(*, deprecated, message: "Linux has no va_list of objects: NSPredicate(format: format, argumentArray: arguments) takes them.")
+    public init(format: String, arguments: CVaListPointer) {
+        fatalError("Linux has no va_list of objects: NSPredicate(format: format, argumentArray: arguments) takes them.")
+    }
+
     /// The predicate that a format says, for text from outside the program.
     ///
     /// ```swift

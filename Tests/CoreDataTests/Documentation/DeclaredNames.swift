@@ -16,7 +16,7 @@ struct DeclaredNames {
     private mutating func add(_ source: String) {
         messages += source.matches(of: /message: "([^"]*)"/).map { String($0.1) }
         var type = ""
-        for match in source.matches(of: /(?m)^( *)(.*?\b(class|enum|protocol|extension|typealias|func|var|case|init)\b.*)$/) {
+        for match in source.matches(of: /(?m)^( *)(.*?\b(class|struct|enum|protocol|extension|typealias|func|var|case|init)\b.*)$/) {
             let (line, kind) = (match.2, match.3)
             guard match.1.isEmpty else {
                 if match.1.count == 4, !line.hasPrefix("///") { note(Self.member(source[match.2.startIndex...]), of: type) }
@@ -41,7 +41,7 @@ struct DeclaredNames {
 
     /// The name of the member whose declaration the text begins with.
     private static func member(_ text: Substring) -> String {
-        guard let start = text.firstMatch(of: /\b(?:func |var |case |(?=init))(\w+)\??(?:<[^>]*>)?/) else { return "" }
+        guard let start = text.firstMatch(of: /\b(?:func |var |case |class (?!func|var)|(?=init\b))(\w+)\??(?:<[^>]*>)?/) else { return "" }
         let name = String(start.1)
         guard text[start.range.upperBound...].first == "(", !start.0.hasPrefix("var"), !start.0.hasPrefix("case") else { return name }
         return name + "(" + labels(text[start.range.upperBound...].dropFirst()).map { $0 + ":" }.joined() + ")"

@@ -56,3 +56,31 @@ func migrating(_ url: URL, _ old: NSManagedObjectModel, _ new: NSManagedObjectMo
 
 @available(*, unavailable)
 func executing(_ request: NSFetchRequest<Tag>) throws -> [Tag] { try request.execute() }
+
+@available(*, unavailable)
+final class Watcher: NSObject {
+    var token: NSKeyValueObservation?
+
+    func watch(_ tag: Tag) {
+        token = tag.observe(\.label, options: [.new, .initial]) { tag, change in _ = change.newValue ?? tag.label }
+        tag.addObserver(self, forKeyPath: "label", options: .old, context: nil)
+        tag.removeObserver(self, forKeyPath: "label")
+        token?.invalidate()
+    }
+}
+
+@available(*, unavailable)
+final class SongIndex: NSCoreDataCoreSpotlightDelegate {
+    override func domainIdentifier() -> String { "songs" }
+    override func indexName() -> String? { nil }
+}
+
+@available(*, unavailable)
+func cloud(_ container: NSPersistentCloudKitContainer, _ tag: Tag) throws {
+    let index = SongIndex(forStoreWith: container.persistentStoreDescriptions[0], coordinator: container.persistentStoreCoordinator)
+    index.startSpotlightIndexing()
+    try container.initializeCloudKitSchema(options: [.dryRun, .printSchema])
+    _ = container.canUpdateRecord(forManagedObjectWith: tag.objectID)
+    let note = Notification(name: NSPersistentCloudKitContainer.eventChangedNotification, object: container)
+    _ = note.userInfo?[NSPersistentCloudKitContainer.eventNotificationUserInfoKey] as? NSPersistentCloudKitContainer.Event
+}
