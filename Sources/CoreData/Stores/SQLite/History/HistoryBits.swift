@@ -12,9 +12,11 @@ struct HistoryBits {
         toManys = entity.shape.toManys.map { bits[$0.name] }
     }
 
-    /// Whether a bit stands for another property, by name, in another version of an entity.
-    static func differ(_ left: SQLEntity?, _ right: SQLEntity?) -> Bool {
-        left.map { HistoryBits($0.description).properties.map(\.name) } != right.map { HistoryBits($0.description).properties.map(\.name) }
+    /// Whether each bit stands for what it stood for in an older version of the entity.
+    ///
+    /// - Parameter origin: the name that a property had then.
+    func meansSame(as older: HistoryBits, origin: (NSPropertyDescription) -> String?) -> Bool {
+        older.properties.map { $0.name } == properties.map(origin)
     }
 
     private var byteCount: Int { properties.count / 8 + 1 }

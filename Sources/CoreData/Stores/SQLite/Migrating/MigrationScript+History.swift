@@ -7,15 +7,23 @@ extension MigrationScript {
         guard file.hasHistory else { return }
         let gone = transition.goneNumbers
         if !gone.isEmpty { run("DELETE FROM ACHANGE WHERE ZENTITY IN (\(Self.list(gone)))") }
-        let reshaped = transition.numbers.filter {
-            HistoryBits.differ(transition.old.entity(numbered: $0.old), transition.new.entity(numbered: $0.new))
-        }
+        let reshaped = transition.numbers.filter { !keepsBits($0) }
         if !reshaped.isEmpty { run("UPDATE ACHANGE SET ZCOLUMNS = NULL WHERE ZENTITY IN (\(Self.list(reshaped.map(\.old))))") }
         addTombstones()
         for number in transition.numbers { moveTombstones(number) }
         let changed = transition.numbers.filter { $0.old != $0.new }
         guard !changed.isEmpty else { return }
         run("UPDATE ACHANGE SET ZENTITY = \(Self.renumbered("ZENTITY", changed)) WHERE ZENTITY IN (\(Self.list(changed.map(\.old))))")
+    }
+
+    /// NB: names may have changed places.
+    private func keepsBits(_ number: (old: Int, new: Int)) -> Bool {
+        guard let old = transition.old.entity(numbered: number.old)?.description,
+            let new = transition.new.entity(numbered: number.new)?.description
+        else { return false }
+        return HistoryBits(new).meansSame(as: HistoryBits(old)) { property in
+            property.isTransient ? property.name : transition.models.origin(of: property, in: new)?.name
+        }
     }
 
     /// Columns for what is kept from now on, as far as they are missing.
