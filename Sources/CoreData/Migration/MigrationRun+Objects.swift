@@ -22,13 +22,13 @@ extension MigrationRun {
 
     func destinationInstances(_ name: String, _ sources: [NSManagedObject]?) -> [NSManagedObject] {
         guard let planned = planned(name) else { return [] }
-        guard let sources else { return objects(planned.associations.allDestinations, destination.context) }
+        guard let sources else { return distinct(objects(planned.associations.allDestinations, destination.context)) }
         return sources.flatMap { objects(planned.associations.destinations(of: $0), destination.context) }
     }
 
     func sourceInstances(_ name: String, _ destinations: [NSManagedObject]?) -> [NSManagedObject] {
         guard let planned = planned(name) else { return [] }
-        guard let destinations else { return objects(planned.associations.allSources, source.context) }
+        guard let destinations else { return distinct(objects(planned.associations.allSources, source.context)) }
         return destinations.flatMap { objects(planned.associations.sources(of: $0), source.context) }
     }
 
@@ -37,6 +37,12 @@ extension MigrationRun {
     {
         // NB: a policy may have deleted some, and not saved that yet.
         (found.saved.map(context.object) + found.unsaved).filter { !$0.isGone }
+    }
+
+    /// NB: several may have become one, and one several.
+    private func distinct(_ objects: [NSManagedObject]) -> [NSManagedObject] {
+        var seen: Set<ObjectIdentifier> = []
+        return objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
 
     /// What the objects at the end of a relationship became, by any mapping.

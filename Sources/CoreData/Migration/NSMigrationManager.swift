@@ -130,14 +130,14 @@ open class NSMigrationManager: NSObject, FunctionReceiver {
         underWay.associate(sourceInstance, destinationInstance, entityMapping)
     }
 
-    /// What source objects became by a mapping; all that became something by it for nil. Empty for an unknown mapping.
+    /// What source objects became by a mapping; for nil all that was made by it, each object once. Empty for an unknown mapping.
     ///
     /// - Complexity: O(log n) for each source object.
     open func destinationInstances(forEntityMappingName mappingName: String, sourceInstances: [NSManagedObject]?) -> [NSManagedObject] {
         underWay.destinationInstances(mappingName, sourceInstances)
     }
 
-    /// What destination objects were, by a mapping; all that became something by it for nil. Empty for an unknown mapping.
+    /// What destination objects were, by a mapping; for nil all that became something by it, each object once. Empty for an unknown mapping.
     ///
     /// - Complexity: O(log n) for each destination object.
     open func sourceInstances(forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?) -> [NSManagedObject] {

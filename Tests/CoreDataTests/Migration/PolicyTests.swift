@@ -28,6 +28,30 @@ final class ResettingPolicy: NSEntityMigrationPolicy {
     }
 }
 
+/// Makes one order of all, and notes how many the manager knows before and after they are saved.
+final class GatheringPolicy: NSEntityMigrationPolicy {
+    override func createDestinationInstances(forSource object: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager)
+        throws
+    {
+        guard let made = manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: nil).first else {
+            return try super.createDestinationInstances(forSource: object, in: mapping, manager: manager)
+        }
+        manager.associate(sourceInstance: object, withDestinationInstance: made, for: mapping)
+    }
+
+    override func endInstanceCreation(forMapping mapping: NSEntityMapping, manager: NSMigrationManager) throws { note(mapping, manager) }
+
+    override func performCustomValidation(forMapping mapping: NSEntityMapping, manager: NSMigrationManager) throws {
+        note(mapping, manager)
+    }
+
+    private func note(_ mapping: NSEntityMapping, _ manager: NSMigrationManager) {
+        let made = manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: nil)
+        let sources = manager.sourceInstances(forEntityMappingName: mapping.name, destinationInstances: made)
+        manager.userInfo = ["known": (manager.userInfo?["known"] as? [[Int]] ?? []) + [[made.count, sources.count]]]
+    }
+}
+
 @Suite("A policy")
 struct PolicyTests {
     private let folder: TemporaryFolder
@@ -57,6 +81,11 @@ struct PolicyTests {
         let (manager, contents) = try migrate(OddDeletingPolicy.self)
         #expect(manager.userInfo?["asked"] as? [Int] == [0, 2, 4])
         #expect(contents.prefix(3) == ["Ann0, 20: [0]", "Ann1, 21: [2]", "Ann2, 22: [4]"])
+    }
+
+    @Test("that makes one object of several is told of that once")
+    func gathered() throws {
+        #expect(try migrate(GatheringPolicy.self).manager.userInfo?["known"] as? [[Int]] == [[1, 6], [1, 6]])
     }
 
     @Test("may reset the source's context between two objects")
