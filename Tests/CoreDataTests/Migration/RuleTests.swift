@@ -211,6 +211,11 @@ struct RuleTests {
             ($0.keeper.name, $0.toy.name) = ("Toy", "Keeper")
             ($0.keeper.renamingIdentifier, $0.toy.renamingIdentifier) = ("Keeper", "Toy")
         },
+        Rule("the roots of two trees have each other's names", before: addTrainees) {
+            addTrainees($0)
+            ($0.keeper.name, $0.animal.name) = ("Animal", "Keeper")
+            ($0.keeper.renamingIdentifier, $0.animal.renamingIdentifier) = ("Keeper", "Animal")
+        },
         Rule("a subentity is added") {
             let bird = NSEntityDescription("Bird", attribute("wings"))
             $0.add(bird)
@@ -269,6 +274,12 @@ struct RuleTests {
             before: indexBadges
         ) { zoo in zoo.keeper.properties.removeAll { $0 === zoo.badge } },
     ]
+
+    @Sendable private static func addTrainees(_ zoo: Zoo) {
+        let trainee = NSEntityDescription("Trainee")
+        zoo.add(trainee)
+        zoo.keeper.subentities = [trainee]
+    }
 
     @Sendable private static func indexBadges(_ zoo: Zoo) {
         let element = NSFetchIndexElementDescription(property: zoo.badge, collationType: .binary)

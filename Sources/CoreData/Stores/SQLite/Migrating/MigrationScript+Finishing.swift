@@ -135,7 +135,7 @@ extension MigrationScript {
 
 extension MigrationScript {
     /// The tables that stay, under their names: their indexes have outlasted everything so far.
-    private var keptTables: Set<String> {
+    var keptTables: Set<String> {
         let tables = transition.tables.filter { $0.isInPlace && $0.origin?.name == $0.table.name }.map(\.table.name)
         return Set(tables + transition.joins.filter { $0.kept?.name == $0.table.name }.map(\.table.name))
     }

@@ -6,11 +6,12 @@ extension MigrationScript {
     mutating func dropStaleIndexes() {
         let wanted = Dictionary(indexStatements(transition.new).map { ($0.name, plain($0.sql)) }) { $1 }
         let known = Set(indexStatements(transition.old).map(\.name))
-        let columns = columnsThatGo
+        let (columns, kept) = (columnsThatGo, keptTables)
         for index in file.indexes {
             guard let goes = columns[index.table] else { continue }
             let isOurs = known.contains(index.name) || wanted[index.name] != nil
-            if goes.contains(where: index.mentions) || isOurs && wanted[index.name] != plain(index.sql) { dropIndex(index.name) }
+            let stays = kept.contains(index.table) && wanted[index.name] == plain(index.sql)
+            if goes.contains(where: index.mentions) || isOurs && !stays { dropIndex(index.name) }
         }
     }
 
