@@ -27,6 +27,22 @@ struct ChildSavingTests {
         #expect(try library.sql("SELECT Z_PK, Z_OPT, ZLABEL FROM ZTAG") == "1|1|new")
     }
 
+    // * A child saves a new book with an author; what is new is as a program finds it above, with values that nobody has set beside others.
+    @Test("says by their changed values what new objects have, one level at a time")
+    func changedValues() throws {
+        let (book, author) = (Book(context: layers.worker), Author(context: layers.worker))
+        (book.title, book.pages, book.author, author.name) = ("T", 3, author, "A")
+        let expected = Set(book.changedValues().keys)
+        #expect(expected == ["title", "pages", "author"])
+        for (child, parent) in [(layers.worker, layers.main), (layers.main, layers.root)] {
+            try child.save()
+            #expect(Set(parent.own(book).changedValues().keys) == expected)
+            #expect(parent.own(book).changedValues()["title"] as? String == "T")
+            #expect(Set(parent.own(author).changedValues().keys) == ["name", "books"])
+            #expect(child.own(book).changedValues().isEmpty)
+        }
+    }
+
     @Test("runs no statement, but for one that reads what the contexts above have let go of", arguments: [true, false])
     func statements(isHeld: Bool) throws {
         let (main, worker) = (layers.main, layers.worker)

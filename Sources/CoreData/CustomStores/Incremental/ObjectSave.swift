@@ -127,7 +127,6 @@ final class ObjectSave {
         staged.groups = changes.groups.map { _, group in
             var copy = ChangeSet.Group(entity: group.entity, store: group.store)
             copy.inserts = ContiguousArray(group.inserts.map { ChangeSet.Insert(row: Self.copy($0.row, base: nil), key: $0.key) })
-            copy.setSlots = group.inserts.map { Self.setSlots($0.row, group.entity.shape) }
             copy.updates = ContiguousArray(
                 group.updates.map {
                     ChangeSet.Update(row: Self.copy($0.row, base: $0.base), key: $0.key, base: $0.base, slots: $0.slots)
@@ -139,11 +138,6 @@ final class ObjectSave {
         staged.links = changes.links
         staged.orders = changes.orders
         return staged
-    }
-
-    /// All that a new object has and no other begins with, for a class that sends what `changedValues()` says.
-    private static func setSlots(_ row: Row, _ shape: EntityShape) -> SlotMask {
-        row.differences(from: Row(shape.defaults), among: SlotMask(shape.layout.slots.indices))
     }
 
     private static func copy(_ row: Row, base: Row?) -> Row {

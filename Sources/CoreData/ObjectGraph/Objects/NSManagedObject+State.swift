@@ -72,11 +72,17 @@ extension NSManagedObject {
     public final func changedValues() -> [String: Any] {
         checkReading()
         var values: [String: Any] = [:]
-        var changes = state.contains(.inserted) ? changedSlots : effectiveChanges
+        var changes = state.contains(.inserted) ? slotsOfNew : effectiveChanges
         if let extras = existingExtras { changes = changes.subtracting(extras.quietChanges.subtracting(noticedSlots)) }
         changes.forEach { noteValue(of: $0, in: &values) }
         forEachChangedToMany { index, _ in noteMembers(of: index, in: &values) }
         return values
+    }
+
+    /// What was set here, and what others have set of a new object that came from them: it differs from what objects begin with.
+    private var slotsOfNew: SlotMask {
+        let shape = scope.shape
+        return changedSlots.union(currentRow.differences(from: Row(shape.defaults), among: SlotMask(shape.layout.slots.indices)))
     }
 
     private func noteMembers(of index: Int, in values: inout [String: Any]) {
