@@ -54,7 +54,14 @@ private struct DictionaryMerge {
             hiddenGroups.append(partial.columns.count)
             partial.columns.append(group)
         }
-        for case .key(let key) in query.rows.sortDescriptors.map(\.sortKey) where !names.contains(key) {
+        for descriptor in query.rows.sortDescriptors { try require(descriptor, among: names) }
+    }
+
+    /// - Throws: where the rows of the stores cannot be put in that order, or those of one store could not be.
+    private func require(_ descriptor: NSSortDescriptor, among names: Set<String>) throws {
+        guard case .key(let key) = descriptor.sortKey else { throw refusal("it is sorted by what is no column") }
+        if descriptor.sortKind == .comparator { throw refusal("the order by “\(key)” is nothing that a store can compute") }
+        guard names.contains(key) else {
             throw refusal("it is sorted by “\(key)”, which has to be a column where there are several stores")
         }
     }

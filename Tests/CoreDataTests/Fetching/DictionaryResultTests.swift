@@ -211,6 +211,20 @@ struct DictionaryResultTests {
         try context.save()
     }
 
+    // * Books in two stores; an order by a closure, and one by a key path without a name.
+    // => Refused as over one store: with a limit, other rows would come.
+    @Test("of several stores refuses an order that only memory knows, as of one", arguments: [1, 2])
+    func memoryOrder(stores: Int) throws {
+        let url = library.home.url("Other.sqlite")
+        if stores == 2 { try library.coordinator.addPersistentStore(ofType: library.kind.type, configurationName: nil, at: url) }
+        let request = request("title")
+        let byClosure = NSSortDescriptor(key: "title", ascending: true) { _, _ in .orderedSame }
+        for descriptor in [byClosure, NSSortDescriptor(keyPath: \Book.pages, ascending: true)] {
+            request.sortDescriptors = [descriptor]
+            #expect(errorCode { _ = try context.fetch(request) } == 134_060)
+        }
+    }
+
     @Test("of several stores tells groups apart that nobody fetches, and counts a to-many for each object", arguments: [1, 2])
     func hiddenGroups(stores: Int) throws {
         let url = library.home.url("Other.sqlite")
