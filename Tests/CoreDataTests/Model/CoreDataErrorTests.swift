@@ -15,14 +15,15 @@ struct CoreDataErrorTests {
         ] as [(Int32, CocoaError.Code)]
     )
     func sqlite(code: Int32, expected: CocoaError.Code) {
-        let url = URL(fileURLWithPath: "/data/Store.sqlite")
+        // In a folder that is there: of another one the error says that.
+        let url = URL(fileURLWithPath: "/Store.sqlite")
         let error = CocoaError(SQLiteError(extendedCode: code, message: "no luck"), url: url, doing: "save changes")
         #expect(error.code == expected)
         #expect((error as NSError).domain == NSCocoaErrorDomain && (error as NSError).code == expected.rawValue)
         #expect((error.userInfo[NSUnderlyingErrorKey] as? NSError)?.domain == NSSQLiteErrorDomain)
         #expect((error.userInfo[NSUnderlyingErrorKey] as? NSError)?.code == Int(code))
         #expect((error.userInfo[NSSQLiteErrorDomain] as? NSNumber)?.int32Value == code)
-        #expect(error.userInfo[NSFilePathErrorKey] as? String == "/data/Store.sqlite")
+        #expect(error.userInfo[NSFilePathErrorKey] as? String == "/Store.sqlite")
         #expect(error.localizedDescription.contains("save changes in Store.sqlite: no luck"))
     }
 
