@@ -30,6 +30,19 @@ struct StoreValueTests {
         object.setValue(time, forKey: "time")
     }
 
+    /// The store, open, with an object for each value.
+    private func filled(_ values: [Any]) throws -> (NSPersistentStoreCoordinator, NSPersistentStore) {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
+        let open = try coordinator.addPersistentStore(type: .sqlite, at: folder.store)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            for value in values { insert(value, into: context) }
+            try context.save()
+        }
+        return (coordinator, open)
+    }
+
     private func attributes() async throws -> [[String: Any]] {
         let run = try await Run("store", "dump", store)
         return try run.lines.compactMap {
@@ -41,15 +54,8 @@ struct StoreValueTests {
     // => A page of objects is small: it has the sizes of the data, and the beginning of the text.
     @Test("is shown in a browser without the data themselves")
     func browsed() async throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
-        let open = try coordinator.addPersistentStore(type: .sqlite, at: folder.store)
-        let context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = coordinator
         let data = Data(repeating: 7, count: 1_000_000)
-        try context.performAndWait {
-            for value in [data, [data], String(repeating: "é", count: 500_000)] as [Any] { insert(value, into: context) }
-            try context.save()
-        }
+        let (coordinator, open) = try filled([data, [data], String(repeating: "é", count: 500_000)])
         try coordinator.remove(open)
         let answer = try await BrowsedStore(store).get("api/rows", ["entity": "Thing"])
         let values = answer.list("objects").map { ($0["attributes"] as? [String: Any])?["any"] }
@@ -62,14 +68,7 @@ struct StoreValueTests {
     // * The rows of the last save are in the log alone.
     @Test("counts the write-ahead log in the size, and the objects that are in it")
     func log() async throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
-        let open = try coordinator.addPersistentStore(type: .sqlite, at: folder.store)
-        let context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = coordinator
-        try context.performAndWait {
-            for number in 0..<100 { insert("thing \(number)", into: context) }
-            try context.save()
-        }
+        let (coordinator, open) = try filled((0..<100).map { "thing \($0)" })
         let json = try await Run("store", "info", store, "--json")
         let facts = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
         let sizes = try ["", "-wal"].map { try Data(contentsOf: URL(fileURLWithPath: store + $0)).count }

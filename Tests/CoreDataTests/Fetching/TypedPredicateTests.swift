@@ -134,7 +134,7 @@ struct TypedPredicateTests {
         #expect(try context.explain(request).inMemory.isEmpty == false)
     }
 
-    // * Foundation's values: by properties whose names the class says, by one that it computes, by an order of the program's own.
+    // * Foundation's values: by properties whose names the class says, and by one that it computes.
     @Test("a SortDescriptor of Foundation's sorts in the store, or in memory where the store cannot")
     func sortDescriptors() throws {
         try context.save()

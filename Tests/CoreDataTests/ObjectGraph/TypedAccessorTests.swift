@@ -61,6 +61,7 @@ struct TypedAccessorTests {
         #expect(read.map(\.name) == [0, 1, 10, 11, 20, 21].map { "n\($0)" })
         #expect(read.compactMap { $0.entity.name == "Sub" ? $0.value(forKey: "aaa") as? String : nil } == ["sub", "sub", "sub"])
     }
+
     @Test("stop with the attribute's name where it is of another type, and do not read it as 0 or empty", arguments: ["size", "shape"])
     func otherType(key: String) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [key = key as String] in
