@@ -83,6 +83,8 @@ extension NSAtomicStore: RowStore, ClassStore {
     package func relocate(to place: URL) throws { hooks.withLock { url = place } }
 
     /// The nodes follow the changes, then `save()` writes them; `next` runs after that, since it is what can be taken back.
+    ///
+    /// The rows are published before anybody can close the store, who would note what was saved under the versions before.
     package func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt {
         guard let model = persistentStoreCoordinator?.managedObjectModel else { throw closed }
         return try hooks.withLock {
@@ -98,10 +100,8 @@ extension NSAtomicStore: RowStore, ClassStore {
                     edit = metadataEdit
                     try next()
                 }
-                return StoreReceipt(insertedKeys: receipt.insertedKeys) { [self] in
-                    receipt.publish()
-                    didWriteMetadata(edit)
-                }
+                receipt.publish()
+                return StoreReceipt(insertedKeys: receipt.insertedKeys) { [self] in didWriteMetadata(edit) }
             } catch {
                 update.revert(to: rows.rows)
                 throw error

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -74,6 +75,60 @@ struct LeavingStoreTests {
         removal.wait()
         #expect(store.strangers.withLock { $0 } == 0)
         #expect(coordinator.persistentStores.isEmpty)
+    }
+
+    // * A document is saved together with a database. It is written, the database has yet to commit: it is removed and added anew.
+    // => Who has what was there before gets a conflict; who has saved last goes on.
+    @Test("knows what was saved last, although the save was not over", arguments: [ContractKind.binary, .xml])
+    func removedBeforeTheSaveIsOver(kind: ContractKind) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+        let folder = try TemporaryFolder()
+        func add(_ type: String, _ name: String) throws -> NSPersistentStore {
+            try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: folder.file(name))
+        }
+        let (database, document) = (try add(NSSQLiteStoreType, "database"), try add(kind.type, "document"))
+        let (mine, theirs) = (Library.context(on: coordinator), Library.context(on: coordinator))
+        let book = try self.book("first", in: document, mine)
+        try mine.save()
+        let old = try #require(try theirs.existingObject(with: book.objectID) as? Book)
+        #expect(old.title == "first")
+        book.title = "second"
+        _ = try self.book("other", in: database, mine)
+        let isAgain = Lock(false)
+        // The store stays where it is called.
+        nonisolated(unsafe) let leaving = document
+        try onCommit(of: database) {
+            try coordinator.remove(leaving)
+            _ = try add(kind.type, "document")
+            isAgain.withLock { $0 = true }
+        }
+        try mine.save()
+        #expect(isAgain.withLock { $0 })
+        old.title = "theirs"
+        #expect { try theirs.save() } throws: { ($0 as? CocoaError)?.code == .managedObjectMerge }
+        book.title = "third"
+        try mine.save()
+        #expect(try Library.context(on: coordinator).existingObject(with: book.objectID).value(forKey: "title") as? String == "third")
+    }
+
+    private func book(_ title: String, in store: NSPersistentStore, _ context: NSManagedObjectContext) throws -> Book {
+        let book = Book(context: context)
+        book.title = title
+        context.assign(book, to: store)
+        return book
+    }
+
+    /// Calls `body` when the database's next transaction is about to be committed.
+    private func onCommit(of database: NSPersistentStore, _ body: @escaping () throws -> Void) throws {
+        let database = try #require(database as? SQLiteStore)
+        try database.pool.write { connection in
+            let observe = connection.onStatement
+            connection.onStatement = { [unowned connection] sql in
+                guard sql == "COMMIT" else { return }
+                connection.onStatement = observe
+                try body()
+            }
+        }
     }
 
     // * Two contexts have a book of which one has saved other versions; the document becomes one of the other form.
