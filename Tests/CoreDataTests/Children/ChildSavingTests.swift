@@ -35,7 +35,13 @@ struct ChildSavingTests {
         let expected = Set(book.changedValues().keys)
         #expect(expected == ["title", "pages", "author"])
         for (child, parent) in [(layers.worker, layers.main), (layers.main, layers.root)] {
+            var event: Set<String>?
+            let events = Notifications(.NSManagedObjectContextObjectsDidChange, from: parent) { _ in
+                event = Set(parent.own(book).changedValuesForCurrentEvent().keys)
+            }
             try child.save()
+            withExtendedLifetime(events) {}
+            #expect(event == expected)
             #expect(Set(parent.own(book).changedValues().keys) == expected)
             #expect(parent.own(book).changedValues()["title"] as? String == "T")
             #expect(Set(parent.own(author).changedValues().keys) == ["name", "books"])

@@ -103,7 +103,9 @@ extension NSManagedObject {
         checkReading()
         guard state.contains(.touched) || registeredContext?.isAnnouncing(self) == true else { return [:] }
         var values: [String: Any] = [:]
-        slotsOfEvent.forEach { noteValue(of: $0, in: &values) }
+        // Of a new object that came from a child nothing was set here.
+        let slots = state.contains(.inserted) && changedSlots.isEmpty ? slotsOfNew : slotsOfEvent
+        slots.forEach { noteValue(of: $0, in: &values) }
         existingExtras?.toManysOfEvent.forEach { noteMembers(of: $0, in: &values) }
         return values
     }
