@@ -85,6 +85,7 @@ let package = Package(
             dependencies: [
                 "CoreData", "CShims", "ModelCompiler", "ModelFormat", "ModelTools", "SQLiteDriver",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["Browser"])),
             ],
             resources: [.embedInCode("Browse/Page.html")],

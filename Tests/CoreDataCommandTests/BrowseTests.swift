@@ -48,6 +48,15 @@ struct BrowseTests {
         #expect(listeners.contains { $0.contains(" 0100007F:\(port) ") } && !listeners.contains { $0.contains(" 00000000:\(port) ") })
     }
 
+    @Test("says what is in the way of a port that somebody else has")
+    func takenPort() async throws {
+        let store = try await BrowsedStore(library.store)
+        let port = "\(try #require(store.address.port))"
+        let run = try await Run("browse", library.store, "--port", port)
+        #expect(run.status == 2 && run.errors.hasPrefix("Error: Port \(port) of 127.0.0.1 cannot be used: "), "\(run.errors)")
+        #expect(run.errors.hasSuffix("Address already in use.\n"), "\(run.errors)")
+    }
+
     @Test("only reads", arguments: ["POST", "PUT", "DELETE", "PATCH"])
     func methods(method: String) async throws {
         let store = try await BrowsedStore(library.store)

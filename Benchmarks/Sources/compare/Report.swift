@@ -93,8 +93,8 @@ extension Report {
 
     private var gateText: String {
         switch operation.gate {
-        case .timesRaw(let limit): "≤ \(limit.text(1)) × raw"
-        case .timesDirect(let limit): "≤ \(limit.text(1)) × direct"
+        case .timesRaw(let limit): "≤ \(limit.text(2)) × raw"
+        case .timesDirect(let limit): "≤ \(limit.text(2)) × direct"
         case .none: "–"
         case .value(let limit): "≤ \(operation.unit.text(limit))"
         }

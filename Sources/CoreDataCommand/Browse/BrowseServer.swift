@@ -32,7 +32,7 @@
             do {
                 try await serve(server, isReady)
             } catch {
-                throw Failure("Port \(port) of 127.0.0.1 cannot be used: \(error)")
+                throw Failure("Port \(port) of 127.0.0.1 cannot be used: \(error.localizedDescription)")
             }
             await browser.close()
         }

@@ -5,7 +5,8 @@ struct HashesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hashes",
         abstract: "Prints the version hash of each entity: its name, a tab, the hash in hexadecimal.",
-        discussion: "The hashes are those of Apple's Core Data. A store opens without migration where they are the same."
+        discussion: "The hashes are those of Apple's Core Data. A store opens without migration where they are the same.",
+        aliases: ["hash"]
     )
 
     @OptionGroup var source: ModelOptions

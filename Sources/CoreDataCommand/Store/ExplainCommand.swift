@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoreData
 import Foundation
+import Logging
 import ModelTools
 
 struct ExplainCommand: ParsableCommand {
@@ -23,6 +24,8 @@ struct ExplainCommand: ParsableCommand {
     func validate() throws { _ = try sort.map(descriptor) }
 
     func run() throws {
+        // A fetch that fails throws, too: it is said once.
+        LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         let model = try wanted.model(of: source.inspector())
         try model.expectEntity(entity)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
