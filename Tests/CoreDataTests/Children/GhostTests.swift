@@ -67,6 +67,35 @@ import Testing
         #expect(try layers.library.sql(counts) == "0\n0\n0")
     }
 
+    // * Somebody else deletes an object; the two upper layers hear of it, and the middle one saves that into the topmost. The lowest, which has
+    //   changed the object before, saves.
+    @Test("after one saves a change of what others have deleted, and the layers above know it")
+    func changed() throws {
+        let layers = try Layers()
+        let (root, main, worker) = (layers.root, layers.main, layers.worker)
+        let book = layers.book("first", in: root)
+        try root.save()
+        let ours = worker.own(book)
+        ours.title = "second"
+        let other = try Library.context(on: #require(root.persistentStoreCoordinator))
+        other.delete(other.own(book))
+        let saves = Notifications(.NSManagedObjectContextDidSave, from: other)
+        try other.save()
+        let note = try #require(saves.received.last)
+        for context in [root, main] { context.mergeChanges(fromContextDidSave: note) }
+        try main.save()
+        #expect(main.registeredObject(for: book.objectID) == nil)
+        try layers.saveAll()
+        for context in [main, worker] {
+            #expect(try context.all(Book.self).isEmpty)
+            #expect(context.registeredObject(for: book.objectID)?.isDeleted ?? true)
+        }
+        try layers.saveAll()
+        for context in [root, main, worker] { #expect(!context.hasChanges && context.registeredObject(for: book.objectID) == nil) }
+        #expect(try layers.library.sql("SELECT COUNT(*) FROM ZBOOK") == "0")
+        withExtendedLifetime(ours) {}
+    }
+
     // * As before, and what refers to it goes with it.
     @Test("after a delete rule of what another has deleted takes along what one relates to it")
     func cascaded() async throws {

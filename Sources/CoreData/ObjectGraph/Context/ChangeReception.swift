@@ -183,7 +183,7 @@ extension ChangeReception {
         if update.row.isOwn, update.base != nil || !update.slots.isEmpty { EntityLayout.setVersion(update.row.own.bytes, 0) }
         if let survivor = context.replacement(of: reference(update.key, group)) { return give(update, to: context.object(for: survivor)) }
         let object = context.object(for: reference(update.key, group))
-        guard !object.state.contains(.deleted) else { return }
+        guard !object.state.contains(.deleted) else { return refuse(object) }
         guard let base = update.base ?? (object.state.contains(.inserted) ? object.currentRow : nil) else { return object.noteChange() }
         let measured = prepare(object, base, changing: update.slots)
         guard !update.slots.isEmpty else {
@@ -198,6 +198,11 @@ extension ChangeReception {
         object.setChangedSlots(object.changedSlots.union(update.slots))
         object.noteChange()
         for (slot, old) in zip(references, before) { relinked.append((object, slot, old)) }
+    }
+
+    /// The object stays deleted. Where others have deleted it, no save from here will say so: the child hears of it now.
+    private mutating func refuse(_ object: NSManagedObject) {
+        if object.state.contains(.rowGone) { corrections.deleted.append(object.rowReference) }
     }
 
     /// The child's object was merged into this one, and the child does not know it yet.
