@@ -61,8 +61,7 @@ extension StoreReader {
         var residue = FetchResidue(merges: !query.sortDescriptors.isEmpty, windows: true)
         for store in stores {
             guard let rest = try store.fetch(part, body) else { continue }
-            // What one store has left is no matter of the others, who have answered all.
-            residue.predicate = residue.predicate ?? rest.predicate
+            residue.predicates.merge(rest.predicates) { $1 }
             if rest.sorts { (residue.sorts, residue.merges) = (true, false) }
         }
         return residue

@@ -66,15 +66,15 @@ package struct RelatedRow {
 
 /// What a fetch leaves to be done in memory.
 package struct FetchResidue {
-    /// What the store could not say.
-    package var predicate: PredicateTree?
+    /// What the stores could not say, by their numbers: one may join what another has not.
+    package var predicates: [Int32: PredicateTree] = [:]
     package var sorts = false
     /// The rows of each store are in order, one store's after the other's.
     package var merges = false
     /// Limit and offset have not been applied.
     package var windows = false
 
-    package init(predicate: PredicateTree? = nil, sorts: Bool = false, merges: Bool = false, windows: Bool = false) {
-        (self.predicate, self.sorts, self.merges, self.windows) = (predicate, sorts, merges, windows)
+    package init(predicates: [Int32: PredicateTree] = [:], sorts: Bool = false, merges: Bool = false, windows: Bool = false) {
+        (self.predicates, self.sorts, self.merges, self.windows) = (predicates, sorts, merges, windows)
     }
 }

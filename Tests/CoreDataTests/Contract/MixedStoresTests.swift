@@ -28,4 +28,40 @@ struct MixedStoresTests {
         #expect(try context.fetch(request).map(\.pages) == [5, 4, 3])
         #expect(try context.count(for: request) == 3)
     }
+
+    // * Books in two databases, only one of which has authors too; a predicate about the author, and a part that only memory knows.
+    // => Those of each store for which all of it holds: the one that can join has left less.
+    @Test("of which one has less of the model each leave to memory what they cannot say", arguments: [true, false])
+    func residues(joiningIsFirst: Bool) throws {
+        let model = LibraryModel.make()
+        let books = ["Book", "Tag", "Chapter"].compactMap { model.entitiesByName[$0] }
+        model.setEntities(model.entities, forConfigurationName: "All")
+        model.setEntities(books, forConfigurationName: "Books")
+        let homes = try [ContractHome(.file), ContractHome(.file)]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let names = joiningIsFirst ? ["All", "Books"] : ["Books", "All"]
+        let stores = try zip(homes, names).map {
+            try coordinator.addPersistentStore(ofType: $0.kind.type, configurationName: $1, at: $0.url)
+        }
+        let context = homes[0].context(on: coordinator)
+        let jane = Author(context: context)
+        jane.name = "Jane"
+        for (store, name) in zip(stores, names) {
+            for pages in 0..<3 {
+                let book = Book(context: context)
+                (book.title, book.pages, book.author) = ("\(name) \(pages)", Int32(pages), name == "All" ? jane : nil)
+                context.assign(book, to: store)
+            }
+        }
+        try context.save()
+        func titles(_ format: String) throws -> Set<String> {
+            let request = NSFetchRequest<Book>(entityName: "Book")
+            let isOdd = NSPredicate { book, _ in ((book as? Book)?.pages ?? 0) % 2 == 1 }
+            request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: [NSPredicate(format: format), isOdd])
+            #expect(try context.count(for: request) == context.fetch(request).count)
+            return Set(try context.fetch(request).compactMap(\.title))
+        }
+        #expect(try titles("author.name == 'Jane'") == ["All 1"])
+        #expect(try titles("author.name == nil") == ["Books 1"])
+    }
 }

@@ -31,7 +31,7 @@ package final class PlanetStore: NSPersistentStore, RowStore {
     package func fetch(_ query: FetchQuery, _ body: (RowRun) throws -> Void) throws -> FetchResidue? {
         let batch = rows(Array(1...Int64(Self.names.count)), query.entity)
         try body(RowRun(batch: batch, range: 0..<Self.names.count, entity: query.entity, store: number, known: []))
-        return FetchResidue(predicate: query.predicate, sorts: !query.sortDescriptors.isEmpty, windows: true)
+        return FetchResidue(predicates: query.predicate.map { [number: $0] } ?? [:], sorts: !query.sortDescriptors.isEmpty, windows: true)
     }
 
     private func rows(_ keys: [Int64], _ entity: NSEntityDescription) -> RowBatch {

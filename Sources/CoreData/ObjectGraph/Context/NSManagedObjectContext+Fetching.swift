@@ -223,12 +223,12 @@ extension NSFetchRequest {
 
 extension FetchResidue {
     /// Whether values that objects show decide.
-    fileprivate var readsObjects: Bool { predicate != nil || sorts || merges }
+    fileprivate var readsObjects: Bool { !predicates.isEmpty || sorts || merges }
 
     /// Does in memory what the stores left to be done.
     func applied(to objects: [NSManagedObject], _ query: FetchQuery, windows mayWindow: Bool) throws -> [NSManagedObject] {
         var objects = objects
-        if let predicate { objects = try objects.filter { try predicate.holds(for: $0) } }
+        if !predicates.isEmpty { objects = try objects.filter { try predicates[$0.scope.store]?.holds(for: $0) ?? true } }
         if sorts { objects = objects.sorted { ObjectOrder.precedes($0, $1, query.sortDescriptors) } }
         if merges { objects = ObjectOrder.mergedStores(objects, query.sortDescriptors) }
         guard windows, mayWindow else { return objects }

@@ -12,7 +12,7 @@ extension SQLiteStore {
         } else {
             try read(plan, query, body)
         }
-        return Self.residue(of: plan)
+        return residue(of: plan)
     }
 
     private func runs(of plan: FetchPlan, _ query: FetchQuery) throws -> [RowRun] {
@@ -42,9 +42,9 @@ extension SQLiteStore {
         return plan
     }
 
-    private static func residue(of plan: FetchPlan) -> FetchResidue? {
+    private func residue(of plan: FetchPlan) -> FetchResidue? {
         guard plan.remainder != nil || plan.sortsInMemory else { return nil }
-        return FetchResidue(predicate: plan.remainder, sorts: plan.sortsInMemory, windows: true)
+        return FetchResidue(predicates: plan.remainder.map { [number: $0] } ?? [:], sorts: plan.sortsInMemory, windows: true)
     }
 
     private func read<Result>(_ plan: FetchPlan, _ query: FetchQuery, _ body: (Statement) throws -> Result) throws -> Result {
@@ -71,7 +71,7 @@ extension SQLiteStore {
     /// The identities of a query's rows; nil where part of the query can only be answered with objects.
     func references(_ query: FetchQuery) throws -> [RowReference]? {
         let plan = try plan(query, .references)
-        guard Self.residue(of: plan) == nil else { return nil }
+        guard residue(of: plan) == nil else { return nil }
         return try read(plan, query) { statement in
             var references: [RowReference] = []
             while try statement.step() { references.append(try reference(statement.int(0), number: Int(statement.int(1)), query.entity)) }
@@ -87,7 +87,7 @@ extension SQLiteStore {
     /// The number of a query's rows; nil as for `references`.
     func count(_ query: FetchQuery) throws -> Int? {
         let plan = try plan(query, .count)
-        guard Self.residue(of: plan) == nil else { return nil }
+        guard residue(of: plan) == nil else { return nil }
         return try read(plan, query) { try $0.step() ? Int($0.int(0)) : 0 }
     }
 
