@@ -82,6 +82,29 @@ struct PendingChangesTests {
         #expect(try library.context.count(for: request) == 2)
     }
 
+    // * A predicate that goes through two relationships to many, which only memory knows; a book gets a tag, unsaved, in a context or its parent.
+    // => Only what is saved counts: the objects show other members.
+    @Test("does not see them where memory decides either", arguments: [false, true])
+    func withoutPendingMembers(isInParent: Bool) throws {
+        let library = try Library()
+        let (old, new) = (Book(context: library.context), Book(context: library.context))
+        let tag = Tag(context: library.context)
+        (old.title, old.pages, new.title, old.tags) = ("old", 9, "new", [tag])
+        try library.context.save()
+        let child = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        child.parent = library.context
+        let context = isInParent ? child : library.context
+        new.tags.insert(tag)
+        library.context.processPendingChanges()
+        let request = NSFetchRequest<Book>(entityName: "Book")
+        request.predicate = NSPredicate(format: "ANY tags.books.pages > 8")
+        #expect(Set(try context.fetch(request).map(\.title)) == ["old", "new"])
+        request.includesPendingChanges = false
+        #expect(try context.fetch(request).map(\.title) == ["old"])
+        #expect(try context.count(for: request) == 1)
+        #expect(try isInParent ? context.fetch(request).first?.tags.count == 1 : context.fetch(request).first === old)
+    }
+
     @Test("takes limits and offsets of any size")
     func extremes() throws {
         let library = try Library()
