@@ -245,4 +245,34 @@ struct MovingTests {
         #expect(kept.map { $0.value(forKey: "favorite") == nil } == [true])
         #expect(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Animal")).map(\.entity.name) == ["Cat"])
     }
+
+    // * A document's file is replaced by another one, or removed, while it is open; then it is saved under another name.
+    // => The copy has what the program has: the same store, its objects, and its metadata that are still to be written. The file beneath stays.
+    @Test("that is a document keeps what was read of it, whatever others have made of its file", arguments: [true, false])
+    func replacedBeneath(isRemoved: Bool) throws {
+        let folder = try TemporaryFolder()
+        func open(_ url: URL) throws -> (NSPersistentStore, NSManagedObjectContext) {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+            let store = try coordinator.addPersistentStore(ofType: NSXMLStoreType, configurationName: nil, at: url)
+            return (store, Library.context(on: coordinator))
+        }
+        let ((store, mine), (_, theirs)) = (try open(folder.file("mine")), try open(folder.file("theirs")))
+        for (context, label) in [(mine, "mine"), (theirs, "theirs")] {
+            Tag(context: context).label = label
+            try context.save()
+        }
+        store.metadata["note"] = "unsaved"
+        try FileManager.default.removeItem(at: folder.file("mine"))
+        if !isRemoved { try FileManager.default.copyItem(at: folder.file("theirs"), to: folder.file("mine")) }
+        let tag = try #require(try mine.all(Tag.self).first)
+        let copy = try mine.persistentStoreCoordinator?.migratePersistentStore(store, to: folder.file("copy"), withType: NSBinaryStoreType)
+        #expect(copy?.identifier == store.identifier && copy?.metadata["note"] as? String == "unsaved")
+        tag.label = "changed"
+        try mine.save()
+        let again = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+        let opened = try again.addPersistentStore(ofType: NSBinaryStoreType, configurationName: nil, at: folder.file("copy"))
+        #expect(opened.metadata["note"] as? String == "unsaved")
+        #expect(try Library.context(on: again).all(Tag.self).map(\.label) == ["changed"])
+        if !isRemoved { #expect(try Data(contentsOf: folder.file("mine")) == Data(contentsOf: folder.file("theirs"))) }
+    }
 }

@@ -7,9 +7,10 @@ extension StoreClass {
             throw Self.cannotMove(store.type, to: opening.type)
         }
         try opening.requireUnused(nil, url)
-        guard let source = store as? DocumentStore, let place = source.url else { return try write(store, form, opening, url, commit) }
+        guard let source = store as? DocumentStore else { return try write(store, form, opening, url, commit) }
         try source.hooks.withLock {
-            var document = try Document(contentsOf: place)
+            // What others have done to its file meanwhile is none of this store's.
+            var document = try source.document(source.writtenMetadata)
             document.metadata[NSStoreTypeKey] = form.storeType
             try AtomicFile.write(document.data(form.format), to: url) { if $0 != nil { throw Self.exists(url) } }
             do {

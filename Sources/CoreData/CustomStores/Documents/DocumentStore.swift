@@ -64,11 +64,16 @@ class DocumentStore: NSAtomicStore {
 
     override func save() throws {
         guard let url else { return }
-        var written = Document(metadata: currentMetadata, lastNumbers: lastNumbers)
+        stamp = try AtomicFile.write(document(metadata).data(Self.format), to: url) { try requireUnchanged($0, url) }
+    }
+
+    /// All objects, with metadata that say the versions of the entities that they are of now.
+    func document(_ metadata: [String: Any]?) throws -> Document {
+        var document = Document(metadata: current(metadata ?? [:]), lastNumbers: lastNumbers)
         // In the same order each time, for whoever compares two states of a file.
         let numbered = nodes.all.map { (node: $0, number: number($0.objectID)) }.sorted { $0.number < $1.number }
-        for (node, number) in numbered { try written.add(node, number, of: self) }
-        stamp = try AtomicFile.write(written.data(Self.format), to: url) { try requireUnchanged($0, url) }
+        for (node, number) in numbered { try document.add(node, number, of: self) }
+        return document
     }
 
     /// Where there is no file any more, nothing of others is lost.
@@ -81,11 +86,10 @@ class DocumentStore: NSAtomicStore {
         )
     }
 
-    /// With the versions of the entities that the objects are of now.
-    private var currentMetadata: [String: Any] {
-        guard let model = persistentStoreCoordinator?.managedObjectModel else { return metadata ?? [:] }
+    private func current(_ metadata: [String: Any]) -> [String: Any] {
+        guard let model = persistentStoreCoordinator?.managedObjectModel else { return metadata }
         let fresh = StoreMetadata(model: model, configuration: explicitConfigurationName, type: Self.storeType).values
-        return (metadata ?? [:]).merging(fresh) { $1 }.filter { $0.key != "_NSAutoVacuumLevel" }
+        return metadata.merging(fresh) { $1 }.filter { $0.key != "_NSAutoVacuumLevel" }
     }
 
     func number(_ id: NSManagedObjectID) -> Int64 { (referenceObject(for: id) as? NSNumber)?.int64Value ?? 0 }
