@@ -51,6 +51,17 @@ struct DocumentSavingTests {
         #expect(again?.metadata[text] as? String == "value" && again?.identifier == store.identifier)
     }
 
+    @Test("keeps dates in its metadata to the fraction of a second", arguments: types)
+    func metadataDates(_ type: String) throws {
+        let context = try open(type)
+        let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
+        let date = Date(timeIntervalSinceReferenceDate: 0.25)
+        store.metadata["dates"] = ["last": [date]]
+        try context.save()
+        let found = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url)
+        #expect(found["dates"] as? [String: [Date]] == ["last": [date]])
+    }
+
     @Test("is destroyed where a link leads to it, and made there anew", arguments: types)
     func link(_ type: String) throws {
         let link = folder.file("Link")

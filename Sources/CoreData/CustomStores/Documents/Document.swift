@@ -56,7 +56,7 @@ struct Document {
         return try PropertyListSerialization.data(fromPropertyList: list, format: format, options: 0)
     }
 
-    /// Metadata with a text for which XML has no form are a binary list in it.
+    /// Metadata with a value for which XML has no form, or one that loses something, are a binary list in it.
     private func form(of metadata: [String: Any], in format: PropertyListSerialization.PropertyListFormat) throws -> Any {
         if format != .xml || Self.hasForms(metadata) { return metadata }
         return try PropertyListSerialization.data(fromPropertyList: metadata, format: .binary, options: 0)
@@ -65,6 +65,8 @@ struct Document {
     private static func hasForms(_ value: Any) -> Bool {
         switch value {
         case let text as String: DocumentValue.hasForm(text)
+        // NB: XML writes dates to the second.
+        case let date as Date: date.timeIntervalSinceReferenceDate.rounded() == date.timeIntervalSinceReferenceDate
         case let list as [Any]: list.allSatisfy(hasForms)
         case let values as [String: Any]: values.allSatisfy { hasForms($0.key) && hasForms($0.value) }
         default: true
