@@ -68,7 +68,7 @@ extension NSPersistentStoreCoordinator {
         old.willRemove(from: self)
         if let home = old.home, home !== fresh.home { home.store = nil }
         old.close()
-        old.owner = nil
+        old.leaveOwner()
         postRemoteChanges(of: fresh)
         fresh.didAdd(to: self)
         announce(.NSPersistentStoreCoordinatorStoresDidChange, Self.exchange(old, fresh))

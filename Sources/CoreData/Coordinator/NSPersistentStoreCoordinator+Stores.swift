@@ -125,7 +125,7 @@ extension NSPersistentStoreCoordinator {
         }
         store.home?.store = nil
         store.close()
-        store.owner = nil
+        store.leaveOwner()
         announce(.NSPersistentStoreCoordinatorStoresDidChange, change)
     }
 

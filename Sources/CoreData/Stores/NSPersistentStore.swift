@@ -90,6 +90,9 @@ open class NSPersistentStore: NSObject {
 
     func homeDidChange() {}
 
+    /// The store is no coordinator's any more.
+    func leaveOwner() { owner = nil }
+
     /// Whether a store of this class is at a place.
     class var needsURL: Bool { true }
 

@@ -110,6 +110,25 @@ struct ServiceStoreTests {
         #expect(store.books["d"]?["title"] as? String == "d" && store.books["d"]?["pages"] as? Int == 5)
     }
 
+    // * Another thread removes the store while its class answers, which goes on with its coordinator's model, as classes do.
+    // => It is there until the class has answered: most stop the program where it is nil.
+    @Test("has its coordinator for as long as it answers, also when it is removed meanwhile")
+    func removedWhileAnswering() throws {
+        let context = context()
+        let removal = DispatchGroup()
+        // The other thread only hands it on.
+        nonisolated(unsafe) let leaving = store
+        var hadModel = false
+        store.onEnd = { [coordinator] _, _ in
+            DispatchQueue.global().async(group: removal) { try? coordinator.remove(leaving) }
+            removal.wait()
+            hadModel = leaving.persistentStoreCoordinator?.managedObjectModel != nil
+        }
+        let book = try #require(try context.fetch(request()).first)
+        #expect(book.author == nil && hadModel)
+        #expect(coordinator.persistentStores.isEmpty && store.persistentStoreCoordinator == nil)
+    }
+
     @Test("is asked anew for what no context has any more")
     func asked() throws {
         let context = context()

@@ -22,10 +22,7 @@ extension NSIncrementalStore: RowStore, ClassStore {
         return model.entities(forConfigurationName: explicitConfigurationName)?.contains { $0.name == entity.name } ?? false
     }
 
-    private func reading() throws -> NodeReading {
-        guard let coordinator = persistentStoreCoordinator, let cache = rowsAtHand.withLock({ $0 }) else { throw closed }
-        return NodeReading(self, coordinator, cache)
-    }
+    private func reading() throws -> NodeReading { NodeReading(try HookCall(of: self)) }
 
     var closed: CocoaError {
         .removedStore("The store was removed from its coordinator; its objects cannot be read or saved any more.")
@@ -64,10 +61,10 @@ extension NSIncrementalStore: RowStore, ClassStore {
     package func key(named text: String, of entity: NSEntityDescription) -> Int64? { referenceKey(named: text, of: entity) }
 
     package func reserveKeys(for rows: [Row], of entity: NSEntityDescription) throws -> [Int64] {
-        guard let coordinator = persistentStoreCoordinator else { throw closed }
-        let staged = StagedObjects(coordinator)
+        let call = try HookCall(of: self)
+        let staged = StagedObjects(call.coordinator)
         let keys = rows.map { _ in staged.context.identityMap.nextTemporaryKey() }
-        return try permanentKeys(for: staged.objects(rows, keys, of: entity, store: number).made)
+        return try withExtendedLifetime(call) { try permanentKeys(for: staged.objects(rows, keys, of: entity, store: number).made) }
     }
 
     /// Asks the class for IDs.
@@ -108,10 +105,10 @@ extension NSIncrementalStore: RowStore, ClassStore {
 
     /// Everything else of the coordinator's save has been written when the class is asked: it cannot take back what it has done.
     package func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt {
-        guard let coordinator = persistentStoreCoordinator, let cache = rowsAtHand.withLock({ $0 }) else { throw closed }
+        let call = try HookCall(of: self)
         let turn = SaveTurn(turns, of: self)
         var edit = metadataEdit
-        let save = ObjectSave(self, coordinator, changes, cache)
+        let save = ObjectSave(changes, call)
         do {
             try save.prepare()
             try next()

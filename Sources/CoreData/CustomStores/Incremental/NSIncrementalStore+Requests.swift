@@ -3,9 +3,10 @@ import Foundation
 /// Requests that the framework hands on as they are, and hooks that only a class which overrides them is called for.
 extension NSIncrementalStore {
     package func execute(_ request: NSPersistentStoreRequest, for context: AnyObject) throws -> Any {
-        guard let cache = rowsAtHand.withLock({ $0 }), let context = context as? NSManagedObjectContext else { throw closed }
+        guard let context = context as? NSManagedObjectContext else { throw closed }
+        let call = try HookCall(of: self)
         // Which rows a batch has changed, the class does not say.
-        defer { if request.isBatch { cache.forgetAll() } }
+        defer { if request.isBatch { call.cache.forgetAll() } }
         return try execute(request, with: context)
     }
 

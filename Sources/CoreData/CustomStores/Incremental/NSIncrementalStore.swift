@@ -16,9 +16,12 @@ open class NSIncrementalStore: NSPersistentStore {
     final let saves = PublicationOrder()
     final let saved = SavedObjects()
     final let turns = SaveTurns()
+    final let calls = HookCalls()
 
     /// Behind it may be a service that the class knows.
     override class var needsURL: Bool { false }
+
+    final override func leaveOwner() { calls.remove { owner = nil } }
 
     // The hooks stand here because on Linux a method of an extension cannot be overridden.
 

@@ -5,10 +5,9 @@ struct NodeReading {
     let store: NSIncrementalStore
     let coordinator: NSPersistentStoreCoordinator
     let cache: RowCache
+    private let call: HookCall
 
-    init(_ store: NSIncrementalStore, _ coordinator: NSPersistentStoreCoordinator, _ cache: RowCache) {
-        (self.store, self.coordinator, self.cache) = (store, coordinator, cache)
-    }
+    init(_ call: HookCall) { (store, coordinator, cache, self.call) = (call.store, call.coordinator, call.cache, call) }
 
     private var entities: [NSEntityDescription] { coordinator.managedObjectModel.entitiesInIndexOrder }
     func entity(_ reference: RowReference) -> NSEntityDescription { entities[Int(reference.entity)] }

@@ -2,9 +2,9 @@ import Foundation
 
 /// One incremental store's part of a save: the changes as objects in a context of their own, which its class is asked to write.
 final class ObjectSave {
-    private let store: NSIncrementalStore
-    private let coordinator: NSPersistentStoreCoordinator
     private let changes: StoreChanges
+    private let call: HookCall
+    private let store: NSIncrementalStore
     private let cache: RowCache
     private let context: NSManagedObjectContext
     private var inserted: [[NSManagedObject]] = []
@@ -17,9 +17,9 @@ final class ObjectSave {
     /// The permanent references of new objects, by temporary key.
     private var forwarding: [Int64: RowReference] = [:]
 
-    init(_ store: NSIncrementalStore, _ coordinator: NSPersistentStoreCoordinator, _ changes: StoreChanges, _ cache: RowCache) {
-        (self.store, self.coordinator, self.changes, self.cache) = (store, coordinator, changes, cache)
-        context = StagedObjects(coordinator).context
+    init(_ changes: StoreChanges, _ call: HookCall) {
+        (self.changes, self.call, store, cache) = (changes, call, call.store, call.cache)
+        context = StagedObjects(call.coordinator).context
     }
 
     /// Everything that can be found out before the class writes.
@@ -190,7 +190,7 @@ final class ObjectSave {
 
     /// The row that is at hand, which is what was saved last. Where nobody holds that any more, the class is asked.
     private func newest(_ reference: RowReference) throws -> Row? {
-        try NodeReading(store, coordinator, cache).row(for: reference)
+        try NodeReading(call).row(for: reference)
     }
 
     /// The class has written: rows get their references and versions, and are what is at hand from now on.
