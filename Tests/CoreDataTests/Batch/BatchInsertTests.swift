@@ -396,4 +396,20 @@ struct BatchUpsertTests {
         try store.context.batchInsert("Manager", [["name": "Ada", "desk": "12", "note": "manager"]])
         #expect(try store.home.sql("SELECT ZNAME, ZNOTE, ZDESK IS NULL FROM ZOWNER") == "Ada|manager|1")
     }
+
+    // * Ada is an owner, who has no desk; Bob is a manager with one.
+    // * A manager is to be named like her, and to have his desk.
+    // => That would be both of them.
+    @Test("fails where a row has unique values of two, also where one of them lacks an attribute", arguments: StoreKind.allCases)
+    func twoRows(_ kind: StoreKind) throws {
+        for policy in [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite] {
+            let store = try UniqueStore(kind, policy)
+            try store.context.batchInsert("Owner", [["name": "Ada"]])
+            try store.context.batchInsert("Manager", [["name": "Bob", "desk": "12"]])
+            expectError(.managedObjectConstraintMerge, "Manager", "two") {
+                try store.context.batchInsert("Manager", [["name": "Ada", "desk": "12", "note": "both"]])
+            }
+            #expect(try store.home.sql("SELECT ZNAME, ZDESK, ZNOTE FROM ZOWNER ORDER BY Z_PK") == "Ada||\nBob|12|")
+        }
+    }
 }

@@ -44,6 +44,8 @@ struct BatchInsertion {
             if let conflict { try upsert(conflict, first) } else { try insert(first) }
         } catch let refused as RefusedValue {
             throw refused.error(rows.entity, url: store.url)
+        } catch let error as SQLiteError where error.message == SQLDialect.failureMessage {
+            throw Self.twoRows(rows.entity)
         }
         for slot in pairings.keys.sorted() { try pairings[slot]?.write(&touched) }
         excludeWritten()
@@ -95,6 +97,13 @@ struct BatchInsertion {
         if collectsKeys {
             changes.inserted = [BatchChanges.Rows(entity: rows.entity.index, keys: Array(first..<first + Int64(records.count)))]
         }
+    }
+
+    private static func twoRows(_ entity: NSEntityDescription) -> CocoaError {
+        .coreData(
+            .managedObjectConstraintMerge,
+            "A row of an NSBatchInsertRequest of \(entity.name ?? "?") has unique values of two that are there, and cannot be both: nothing was written."
+        )
     }
 
     private func insert(_ range: Range<Int>, _ first: Int64, _ statement: Statement) throws {

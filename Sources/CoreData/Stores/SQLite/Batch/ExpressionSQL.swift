@@ -48,7 +48,7 @@ struct ExpressionSQL {
         terms.enumerated().map { index, term in
             let value = readsOthers ? SQLText(sql: "s.v\(index)") : term.value
             var text = SQLText(sql: "\(term.column) = ")
-            text.append(term.conversion.converted(value, orElse: SQLDialect.failure))
+            text.append(term.conversion.converted(value, orElse: SQLDialect.failure(in: "t0")))
             return text
         }
     }
@@ -77,7 +77,7 @@ struct ExpressionSQL {
         var text = SQLText(sql: "SELECT \(SQLNames.key(of: "t0"))")
         for term in terms {
             text.append(", ")
-            text.append(term.conversion.converted(term.value, orElse: SQLDialect.failure))
+            text.append(term.conversion.converted(term.value, orElse: SQLDialect.failure(in: "t0")))
         }
         text.append(" FROM \(entity.table) t0\(joins)")
         text.append(clause)

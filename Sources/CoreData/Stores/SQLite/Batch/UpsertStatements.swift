@@ -49,9 +49,24 @@ struct UpsertStatements {
         var text = statements.insertOne
         for constraint in constraints {
             let assignments = assignments(mask, except: constraint.columns)
-            text += SQLDialect.onConflict(constraint.columns, assignments.isEmpty ? [] : assignments + [SQLDialect.advanceVersion])
+            let written = assignments.isEmpty ? [] : assignments + [SQLDialect.advanceVersion]
+            text += SQLDialect.onConflict(constraint.columns, written, in: entity.table, unless: meetsTwo)
         }
         return returnsKey ? text + SQLDialect.returning("\(SQLNames.key), \(SQLNames.entity)") : text
+    }
+
+    /// Whether another row than the one that is met has unique values of the new one, too; nil where that cannot be.
+    ///
+    /// NB: writing them breaks the index by itself only where the row that is met has all these columns, and all are written.
+    private var meetsTwo: String? {
+        guard constraints.count > 1 else { return nil }
+        let isOther = "\(SQLNames.key(of: "o")) <> \(SQLNames.key(of: entity.table))"
+        return "EXISTS (SELECT 1 FROM \(entity.table) o WHERE \(isOther) AND (\(meets(SQLDialect.proposed))))"
+    }
+
+    /// Whether a row `o` has unique values of the new one.
+    private func meets(_ new: (String) -> String) -> String {
+        constraints.map { "(" + $0.columns.map { "o.\($0) = \(new($0))" }.joined(separator: " AND ") + ")" }.joined(separator: " OR ")
     }
 
     /// The properties that are written where a row is there already. Those that every constraint has are what it was met by.
@@ -78,7 +93,6 @@ struct UpsertStatements {
             else { return nil }
             let names = [SQLNames.key] + columns.joined()
             let places = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-            let meets = constraints.map { "(" + $0.columns.map { "o.\($0) = r.\($0)" }.joined(separator: " AND ") + ")" }
             let isWritten = self.owners[relationship.name].map { " AND o.\(SQLNames.entity) IN (\($0))" } ?? ""
             return Transfer(
                 slot: slot,
@@ -86,7 +100,7 @@ struct UpsertStatements {
                 sql: """
                     WITH r(\(names.joined(separator: ", "))) AS (VALUES(\(places))) \
                     SELECT \(SQLDialect.isOther("o.\(column)", "r.\(column)"))\(isWritten), \(SQLNames.reference("d")) FROM r \
-                    \(SQLDialect.joinInOrder) \(entity.table) o ON \(meets.joined(separator: " OR ")) \
+                    \(SQLDialect.joinInOrder) \(entity.table) o ON \(meets { "r.\($0)" }) \
                     LEFT \(SQLNames.join(owners, "d", on: "o.\(column)"))
                     """
             )

@@ -27,8 +27,11 @@ enum SQLDialect {
     static let updateUpToFailure = "UPDATE OR FAIL"
 
     /// What an INSERT does with a row that has the same values in unique columns; nothing where there are no assignments.
-    static func onConflict(_ columns: [String], _ assignments: [String]) -> String {
-        let action = assignments.isEmpty ? "NOTHING" : "UPDATE SET \(assignments.joined(separator: ", "))"
+    ///
+    /// - Parameter refusal: what makes it fail instead where it is true.
+    static func onConflict(_ columns: [String], _ assignments: [String], in table: String, unless refusal: String?) -> String {
+        let refused = refusal.map { " WHERE CASE WHEN \($0) THEN \(failure(in: table)) ELSE 1 END" } ?? ""
+        let action = assignments.isEmpty ? "NOTHING" : "UPDATE SET \(assignments.joined(separator: ", "))\(refused)"
         return " ON CONFLICT(\(columns.joined(separator: ", "))) DO \(action)"
     }
 
@@ -77,7 +80,7 @@ enum SQLDialect {
     /// An expression that fails where it is evaluated: it is no JSON.
     ///
     /// NB: not constant, or it might be evaluated where no row needs it.
-    static let failure = "json('misfit' || t0.Z_PK)"
+    static func failure(in table: String) -> String { "json('misfit' || \(table).Z_PK)" }
     /// What SQLite says then.
     static let failureMessage = "malformed JSON"
 }
