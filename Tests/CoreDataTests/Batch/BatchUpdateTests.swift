@@ -110,6 +110,27 @@ struct BatchUpdateTests {
         #expect(try library.sql("SELECT ZAGE FROM ZPERSON ORDER BY ZAGE") == "1\n2")
     }
 
+    // * An expression gives a number that no float, or no decimal, can hold; then infinity, which a float can.
+    // => An error names the attribute; the infinite float is there.
+    @Test("refuses what an expression gives beyond all floats and decimals")
+    func beyond() throws {
+        let stage = try Stage {
+            let types = [("ratio", NSAttributeType.doubleAttributeType), ("weight", .floatAttributeType), ("price", .decimalAttributeType)]
+            return [LibraryModel.entity("Item", NSManagedObject.self, types.map { LibraryModel.attribute($0.0, $0.1) })]
+        }
+        NSEntityDescription.insertNewObject(forEntityName: "Item", into: stage.context)["ratio"] = -1e300
+        try stage.context.save()
+        for key in ["weight", "price"] {
+            expectError(.managedObjectValidation, "Item.\(key)", "no room") {
+                try stage.context.batchUpdate("Item", [key: NSExpression(forKeyPath: "ratio")])
+            }
+        }
+        let infinite = NSExpression(format: "ratio * 1e300")
+        try stage.context.batchUpdate("Item", ["weight": infinite])
+        expectError(.managedObjectValidation, "Item.price", "no room") { try stage.context.batchUpdate("Item", ["price": infinite]) }
+        #expect(try stage.sql("SELECT ZWEIGHT = -9e999, ZPRICE IS NULL FROM ZITEM") == "1|1")
+    }
+
     @Test("refuses what it cannot write, names entity and key, and writes nothing", arguments: StoreKind.allCases)
     func refusals(_ kind: StoreKind) throws {
         let library = try Library(kind)

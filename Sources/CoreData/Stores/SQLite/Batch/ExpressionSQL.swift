@@ -105,10 +105,12 @@ struct Conversion {
 
     private let form: Form
     private let isOptional: Bool
+    /// Sizes of numbers that would be read as others; nil where there are none.
+    private let beyond: ClosedRange<Double>?
 
     /// Nil for a kind that the attribute does not take.
     init?(_ kind: SQLKind, _ attribute: NSAttributeDescription) {
-        isOptional = attribute.isOptional
+        (isOptional, beyond) = (attribute.isOptional, Self.beyond(attribute.attributeType))
         switch (attribute.attributeType, kind) {
         case (_, .null): form = .asIs
         case (.integer16AttributeType, _) where kind.isNumber: form = .integer(Int64(Int16.min)...Int64(Int16.max))
@@ -124,17 +126,37 @@ struct Conversion {
         }
     }
 
+    private static func beyond(_ type: NSAttributeType) -> ClosedRange<Double>? {
+        let float = Float.greatestFiniteMagnitude
+        return switch type {
+        // Rounded to a float, these are infinite.
+        case .floatAttributeType: Double(float) + Double(float.ulp) / 2...Double.greatestFiniteMagnitude
+        case .decimalAttributeType: NSDecimalNumber(decimal: .greatestFiniteMagnitude).doubleValue.nextUp...Double.infinity
+        default: nil
+        }
+    }
+
     /// Whether the attribute can hold a value; nil where it always can.
     func test(_ value: SQLText) -> SQLText? {
         let fits: SQLText? =
             switch form {
-            case .asIs, .real: isOptional ? nil : wrap("(", value, " IS NOT NULL)")
+            case .asIs, .real: beyond.map { within($0, value) } ?? (isOptional ? nil : wrap("(", value, " IS NOT NULL)"))
             case .integer(let range): wrap("(", value, " BETWEEN \(range.lowerBound) AND \(range.upperBound))")
             }
         guard isOptional, var fits else { return fits }
         fits.append(" OR ")
         fits.append(wrap("(", value, " IS NULL)"))
         return wrap("(", fits, ")")
+    }
+
+    private func within(_ beyond: ClosedRange<Double>, _ value: SQLText) -> SQLText {
+        func isOutside(_ low: Double, _ high: Double) -> SQLText {
+            SQLText(sql: "(\(value.sql)) NOT BETWEEN ? AND ?", parameters: value.parameters + [.real(low), .real(high)])
+        }
+        var text = isOutside(beyond.lowerBound, beyond.upperBound)
+        text.append(" AND ")
+        text.append(isOutside(-beyond.upperBound, -beyond.lowerBound))
+        return wrap("(", text, ")")
     }
 
     func converted(_ value: SQLText, orElse misfit: String) -> SQLText {
