@@ -127,6 +127,33 @@ struct DeleteRuleTests {
         #expect(try stage.sql("SELECT COUNT(ZOWNER) FROM ZPET") == "0" && !other.hasChanges)
     }
 
+    // * A note leads to a person along a relationship that denies, and has no inverse.
+    // * Others delete the person, and then the note.
+    // => It goes: nobody is at the other end.
+    @Test("deny nothing for the sake of a row that is gone")
+    func denyDangling() throws {
+        let stage = try Stage {
+            let entities = ["Note", "Person"].map { LibraryModel.entity($0, NSManagedObject.self, []) }
+            let about = NSRelationshipDescription()
+            (about.name, about.maxCount, about.deleteRule, about.destinationEntity) = ("about", 1, .denyDeleteRule, entities[1])
+            entities[0].properties = [about]
+            return entities
+        }
+        let objects = ["Note", "Person"].map { NSEntityDescription.insertNewObject(forEntityName: $0, into: stage.context) }
+        objects[0]["about"] = objects[1]
+        try stage.context.save()
+        let other = try stage.separateContext()
+        func delete(_ entity: String) throws {
+            other.delete(try other.only(NSManagedObject.self, entity))
+            try other.save()
+        }
+        #expect(errorCode { try delete("Note") } == 1600)
+        other.rollback()
+        try delete("Person")
+        try delete("Note")
+        #expect(try stage.sql("SELECT COUNT(*) FROM ZNOTE") == "0")
+    }
+
     @Test("leave the other end as it is with no action")
     func noAction() throws {
         let stage = try ownersAndPets(.noActionDeleteRule)

@@ -279,10 +279,13 @@ extension NSManagedObject {
             if members(of: index).contains(where: { !$0.isDeleted }) { errors.append(denied(relationship)) }
         }
         for case let (slot, relationship?) in scope.shape.toOnes.enumerated() where relationship.deleteRule == .denyDeleteRule {
-            if target(slot)?.isDeleted == false { errors.append(denied(relationship)) }
+            if let target = target(slot), !target.isDeleted, target.mayBeThere { errors.append(denied(relationship)) }
         }
         try ValidationErrors.throwIfAny(errors)
     }
+
+    /// NB: a relationship without inverse may lead to an object that others have deleted.
+    private var mayBeThere: Bool { !isFault || registeredContext?.isThere(self, ifUnreadable: true) != false }
 
     private func denied(_ relationship: NSRelationshipDescription) -> CocoaError {
         invalid(.validationRelationshipDeniedDelete, relationship.name, "still has objects, and its delete rule is Deny", nil)
