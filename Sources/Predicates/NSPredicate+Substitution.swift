@@ -15,21 +15,30 @@ extension NSPredicate {
     package func withValues(of variables: [String: Any]) -> NSPredicate {
         Rebuilding.predicate(self, Substitution(variables: variables, readsPaths: true))
     }
+
+    /// A copy with other constants, where `replacement` gives one.
+    package func replacingConstants(_ replacement: @escaping (Any) -> Any?) -> NSPredicate {
+        Rebuilding.predicate(self, Substitution(variables: [:], replacement: replacement))
+    }
 }
 
-/// What takes the place of variables.
+/// What takes the place of variables, and of constants.
 private struct Substitution {
     var variables: [String: Any]
     /// Whether a path that begins at a value is replaced by what it leads to.
     var readsPaths = false
+    /// Of a constant; nil where it stays.
+    var replacement: (Any) -> Any? = { _ in nil }
 
     func expression(for name: String) -> NSExpression? {
         variables[name].map { $0 as? NSExpression ?? NSExpression(forConstantValue: $0) }
     }
 
+    func expression(inPlaceOf constant: Any?) -> NSExpression? { constant.flatMap(replacement).map(NSExpression.init(forConstantValue:)) }
+
     /// The variable of a subquery hides one of the same name outside.
     func hiding(_ name: String) -> Self {
-        Substitution(variables: variables.filter { $0.key != name }, readsPaths: readsPaths)
+        Substitution(variables: variables.filter { $0.key != name }, readsPaths: readsPaths, replacement: replacement)
     }
 
     func path(_ path: String, from operand: NSExpression) -> NSExpression {
@@ -163,7 +172,8 @@ extension NSExpression {
 
     fileprivate func rebuilt(_ variables: Substitution, _ parts: [NSExpression], _ predicates: [NSPredicate]) -> NSExpression {
         switch tree {
-        case .constant, .evaluatedObject, .anyKey, .keyPath(nil, _): self
+        case .evaluatedObject, .anyKey, .keyPath(nil, _): self
+        case .constant(let value): variables.expression(inPlaceOf: value) ?? self
         case .variable(let name): variables.expression(for: name) ?? self
         case .keyPath(_, let path): variables.path(path, from: parts[0])
         case .function(let name, _): NSExpression(.function(name, parts))

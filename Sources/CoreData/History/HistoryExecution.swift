@@ -38,7 +38,6 @@ struct HistoryExecution {
                 "A history request that deletes takes no fetchRequest, but what came before a date, a token or a transaction: nothing was deleted."
             )
         }
-        query.predicate = fetch.predicate?.tree
         switch fetch.entity {
         case HistoryEntities.transaction?: query.subject = .transactions
         case HistoryEntities.change?: query.subject = .changes
@@ -105,8 +104,17 @@ struct HistoryExecution {
         try stores.map { store in
             var query = query
             query.start = start(in: store)
+            query.predicate = predicate(in: store)
             return try reporting { try HistoryLog(store.history(query), store, coordinator).filtered(by: query) }
         }
+    }
+
+    /// What it says of tokens, it says of a store's numbers.
+    private func predicate(in store: any RowStore) -> PredicateTree? {
+        func number(_ token: NSPersistentHistoryToken) -> Int64 { token.number(inStore: store.identifier) ?? 0 }
+        return request.fetchRequest?.predicate?.replacingConstants { constant in
+            (constant as? NSPersistentHistoryToken).map(number) ?? (constant as? [NSPersistentHistoryToken])?.map(number)
+        }.tree
     }
 
     private func transactions(_ logs: [HistoryLog]) -> [NSPersistentHistoryTransaction] {

@@ -90,6 +90,8 @@ struct HistoryReadingTests {
         #expect(try found("%@ < token AND author == 'a'", second.token) == [4])
         #expect(try found("transactionNumber BETWEEN {2, 3}") == [2, 3])
         #expect(try found("author BEGINSWITH[c] 'A' AND token > %@", second.token) == [4])
+        #expect(try found("author BEGINSWITH[c] 'B' OR token > %@", second.token) == [2, 3, 4])
+        #expect(try found("token BETWEEN %@", [second.token, second.token]) == [2])
         #expect(try found("timestamp >= %@", second.timestamp) == [2, 3, 4])
         #expect(try found("processID == %@ OR author == 'nobody'", ProcessInfo.processInfo.processName) == [1, 2, 3, 4])
         cocoaError(134060) { try found("nonsense CONTAINS 'a'") }

@@ -116,9 +116,6 @@ struct HistoryPredicateSQL {
 
     /// Nil for values that are compared otherwise in memory.
     private func constant(_ value: Any?, _ kind: Kind) -> SQLiteValue? {
-        if let position = value as? NSPersistentHistoryToken {
-            return kind == .number ? .integer(position.number(inStore: store.uuid) ?? 0) : nil
-        }
         guard case .scalar(let constant) = PredicateConstant(value), constant.kind != .foreign else { return nil }
         switch (kind, constant.kind) {
         case (_, .null), (.text, .text), (.date, .date): return constant.value
