@@ -19,3 +19,15 @@ extension Decimal: @retroactive CVarArg, @retroactive _CVarArgObject, _FormatArg
 extension Array: @retroactive CVarArg, @retroactive _CVarArgObject, _FormatArgument {}
 extension Set: @retroactive CVarArg, @retroactive _CVarArgObject, _FormatArgument {}
 extension Dictionary: @retroactive CVarArg, @retroactive _CVarArgObject, _FormatArgument {}
+
+// Of Foundation's classes only NSString is one on Linux; on a Mac all are.
+extension NSNumber: @retroactive CVarArg, @retroactive _CVarArgObject, _FormatArgument {}
+extension NSDate: @retroactive CVarArg, @retroactive _CVarArgObject, _FormatArgument {}
+extension NSUUID: @retroactive CVarArg, @retroactive _CVarArgObject, _FormatArgument {}
+extension NSURL: @retroactive CVarArg, @retroactive _CVarArgObject, _FormatArgument {}
+extension NSData: @retroactive CVarArg, @retroactive _CVarArgObject, _FormatArgument {}
+extension NSArray: @retroactive CVarArg, @retroactive _CVarArgObject, _FormatArgument {}
+extension NSSet: @retroactive CVarArg, @retroactive _CVarArgObject, _FormatArgument {}
+extension NSOrderedSet: @retroactive CVarArg, @retroactive _CVarArgObject, _FormatArgument {}
+extension NSDictionary: @retroactive CVarArg, @retroactive _CVarArgObject, _FormatArgument {}
+extension NSNull: @retroactive CVarArg, @retroactive _CVarArgObject, _FormatArgument {}

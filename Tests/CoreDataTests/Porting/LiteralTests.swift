@@ -67,6 +67,21 @@ struct LiteralTests {
         #expect(String(format: "%@ %@ %d %@", arguments: [arguments[0], arguments[2], arguments[6], arguments[7]]) == "\(id) [1, 2] 5 b")
     }
 
+    @Test("makes predicates in functions of its own, which take objects and Foundation's values as CVarArg")
+    func objectArguments() throws {
+        func count(_ format: String, _ arguments: any CVarArg...) throws -> Int {
+            let request = NSFetchRequest<Label>(entityName: "Label")
+            request.predicate = NSPredicate(format: format, argumentArray: arguments)
+            return try cards.context.count(for: request)
+        }
+        let cards = try Cards(.memory)
+        let (first, second) = (cards.label("a"), cards.label("b"))
+        try cards.context.save()
+        #expect(try count("SELF == %@ OR SELF == %@", first, second.objectID) == 2)
+        #expect(try count("text IN %@ AND text IN %@ AND %@ > 0", NSSet(object: "a"), NSArray(object: "a"), NSNumber(value: 1)) == 1)
+        #expect(String(format: "%@", NSNumber(value: 5) as CVarArg) == "5")
+    }
+
     @Test("sets a relationship to a list in brackets, and adds one", arguments: StoreKind.allCases)
     func relationshipLiterals(kind: StoreKind) throws {
         let cards = try Cards(kind)
