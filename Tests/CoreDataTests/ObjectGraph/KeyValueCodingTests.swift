@@ -101,6 +101,28 @@ struct KeyValueCodingTests {
         book.setValue("nobody", forKeyPath: "author.boss.name")
     }
 
+    @Test("of Foundation's collections are those of their elements, and are set in all of them")
+    func foundationCollections() {
+        let books = [1, 2, 2].map { pages in
+            let book = Book(context: context)
+            book.pages = Int32(pages)
+            return book
+        }
+        let (list, set) = (books as NSArray, books[0].mutableSetValue(forKey: "tags"))
+        books[1].title = "B"
+        let tag = Tag(context: context)
+        (tag.label, books[0].tags) = ("a", [tag])
+        #expect(list.value(forKey: "pages") as? [Int] == [1, 2, 2])
+        #expect(list.value(forKey: "title") as? [NSObject] == [NSNull(), "B" as NSString, NSNull()])
+        #expect(list.value(forKeyPath: "@sum.pages") as? Int == 5 && list.value(forKeyPath: "@count") as? Int == 3)
+        #expect(NSSet(array: books).value(forKey: "pages") as? Set<Int> == [1, 2])
+        #expect((NSOrderedSet(array: books).value(forKey: "pages") as? NSOrderedSet)?.array as? [Int] == [1, 2])
+        #expect(set.value(forKey: "label") as? Set<String> == ["a"])
+        #expect(([["author.name": "A"]] as NSArray).value(forKey: "author.name") as? [String] == ["A"])
+        list.setValue(7, forKey: "pages")
+        #expect(books.map(\.pages) == [7, 7, 7])
+    }
+
     @Test("of a path keep the kind of the collection on the way: a set of a set, an ordered set of an ordered one")
     func collections() throws {
         let book = Book(context: context)

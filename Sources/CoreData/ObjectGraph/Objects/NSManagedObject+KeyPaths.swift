@@ -35,7 +35,7 @@ extension NSManagedObject: KeyValueSource {
     ///
     /// - Precondition: the path leads along properties of the entities.
     public final func value(forKeyPath keyPath: String) -> Any? {
-        KeyPathWalk.value(of: keyPath.split(separator: ".").map(String.init), in: self)
+        KeyPathWalk.value(of: keyPath, in: self)
     }
 
     /// Sets the property at the end of a path of relationships, of every object that the path leads to. Nothing happens where one of the
@@ -55,48 +55,4 @@ extension NSManagedObject: KeyValueSource {
 
 extension NSManagedObject: RowIdentifying {
     var identity: RowIdentity { scope.foreignID?.identity ?? RowIdentity(rowReference, in: scope.ids(temporary: key < 0)) }
-}
-
-/// Key-value coding along a path, where a collection stays one. (In a predicate, all values of a path are one flat list.)
-private enum KeyPathWalk {
-    static func value(of keys: [String], in object: NSManagedObject) -> Any? {
-        var value: Any = object
-        for (index, key) in keys.enumerated() {
-            if key.hasPrefix("@") { return evaluated(keys[index...], in: value) }
-            guard let next = read(key, from: value) else { return nil }
-            value = next
-        }
-        return value
-    }
-
-    private static func read(_ key: String, from whole: Any) -> Any? {
-        switch whole {
-        case let object as NSManagedObject: object.value(forKey: key)
-        case let set as Set<AnyHashable>: self.set(set.lazy.compactMap { read(key, from: $0.base) })
-        case let list as NSOrderedSet: orderedSet(list.array.compactMap { read(key, from: $0) })
-        case let list as [Any]: list.map { read(key, from: $0) ?? NSNull() }
-        default: evaluated([key], in: whole)
-        }
-    }
-
-    private static func set(_ values: some Sequence<Any>) -> Any {
-        var set: Set<AnyHashable> = []
-        for value in values {
-            // What has no hash of its own is an element by identity.
-            guard let element = value as? AnyHashable else { return NSSet(array: Array(values)) }
-            set.insert(element)
-        }
-        return set
-    }
-
-    // NB: Foundation's NSOrderedSet keeps repetitions in the array that it is made of.
-    private static func orderedSet(_ values: [Any]) -> NSOrderedSet {
-        var seen: Set<AnyHashable> = []
-        return NSOrderedSet(array: values.filter { ($0 as? AnyHashable).map { seen.insert($0).inserted } ?? true })
-    }
-
-    /// Operators, and what a plain value is asked for.
-    private static func evaluated(_ keys: ArraySlice<String>, in value: Any) -> Any? {
-        NSExpression(forKeyPath: keys.joined(separator: ".")).expressionValue(with: value, context: nil)
-    }
 }
