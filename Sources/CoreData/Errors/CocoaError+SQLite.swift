@@ -33,14 +33,19 @@ extension CocoaError {
         switch error.extendedCode {
         case SQLiteError.needsRollback: "a save that was interrupted is to be taken back first, which needs a program that may write"
         case SQLiteError.fileMoved: "the file was removed or replaced by another while it was open"
-        default: missingFolder(error, url).map { "there is no folder \($0): make it first" } ?? error.message
+        default: url.flatMap { error.code == SQLITE_CANTOPEN ? obstacle(at: $0) : nil } ?? error.message
         }
     }
 
-    /// The folder of a file that cannot be opened, where that is why.
-    private static func missingFolder(_ error: SQLiteError, _ url: URL?) -> String? {
-        guard error.code == SQLITE_CANTOPEN, let folder = url?.deletingLastPathComponent().path else { return nil }
-        return FileManager.default.fileExists(atPath: folder) ? nil : folder
+    /// Why a file cannot be opened, where its place says so.
+    private static func obstacle(at url: URL) -> String? {
+        let (files, folder) = (FileManager.default, url.deletingLastPathComponent().path)
+        if !files.fileExists(atPath: folder) { return "there is no folder \(folder): make it first" }
+        if (try? url.resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory == true { return "there is a folder at its place" }
+        if files.fileExists(atPath: url.path) {
+            return files.isReadableFile(atPath: url.path) ? nil : "the file is not to be read by this user"
+        }
+        return files.isWritableFile(atPath: folder) ? nil : "the folder \(folder) is not to be written by this user"
     }
 
     private static func code(for error: SQLiteError, default code: CocoaError.Code) -> CocoaError.Code {

@@ -67,6 +67,14 @@ struct ContainerTests {
         #expect(!FileManager.default.fileExists(atPath: folder.file("not there").path))
     }
 
+    @Test("says that there is a folder where its store should be")
+    func folderAtPlace() throws {
+        var text = ""
+        try FileManager.default.createDirectory(at: folder.file("Store.sqlite"), withIntermediateDirectories: true)
+        NSPersistentContainer.make(folder.file("Store.sqlite")).loadPersistentStores { text = $1?.localizedDescription ?? "" }
+        #expect(text.contains("there is a folder at its place"), "\(text)")
+    }
+
     @Test("finds the model of its name beside the executable")
     func modelByName() throws {
         let name = "Container \(UUID())"
