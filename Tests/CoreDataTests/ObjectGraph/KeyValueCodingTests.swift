@@ -115,6 +115,7 @@ struct KeyValueCodingTests {
         #expect(list.value(forKey: "pages") as? [Int] == [1, 2, 2])
         #expect(list.value(forKey: "title") as? [NSObject] == [NSNull(), "B" as NSString, NSNull()])
         #expect(list.value(forKeyPath: "@sum.pages") as? Int == 5 && list.value(forKeyPath: "@count") as? Int == 3)
+        #expect(list.value(forKey: "@count") as? Int == 3)
         #expect(NSSet(array: books).value(forKey: "pages") as? Set<Int> == [1, 2])
         #expect((NSOrderedSet(array: books).value(forKey: "pages") as? NSOrderedSet)?.array as? [Int] == [1, 2])
         #expect(set.value(forKey: "label") as? Set<String> == ["a"])

@@ -62,11 +62,16 @@ struct Document {
         return try PropertyListSerialization.data(fromPropertyList: metadata, format: .binary, options: 0)
     }
 
+    /// NB: Foundation writes dates to the second, and takes those that are very far for others.
+    private static func hasForm(_ date: Date) -> Bool {
+        let seconds = date.timeIntervalSinceReferenceDate
+        return seconds.rounded() == seconds && seconds.magnitude < 1e12
+    }
+
     private static func hasForms(_ value: Any) -> Bool {
         switch value {
         case let text as String: DocumentValue.hasForm(text)
-        // NB: XML writes dates to the second.
-        case let date as Date: date.timeIntervalSinceReferenceDate.rounded() == date.timeIntervalSinceReferenceDate
+        case let date as Date: hasForm(date)
         case let list as [Any]: list.allSatisfy(hasForms)
         case let values as [String: Any]: values.allSatisfy { hasForms($0.key) && hasForms($0.value) }
         default: true

@@ -10,7 +10,9 @@ extension NSManagedObjectContext {
         if request.includesPendingChanges { view.setParent(self, ParentContext(self, of: view)) } else { view.readStores(of: self) }
         let request = request.copied(as: NSManagedObject.self)
         (request.relationshipKeyPathsForPrefetching, request.fetchBatchSize, request.returnsObjectsAsFaults) = (nil, 0, true)
-        return try view.fetchObjects(request, query.entity, isFresh: true).map(ownObject)
+        // A row of the store's is none of a child's: contexts above may have changed the object.
+        let givesRows = request.includesPendingChanges || parent == nil
+        return try view.fetchObjects(request, query.entity, isFresh: true).map { ownObject($0, givesRow: givesRows) }
     }
 
     /// Reads what a context reads that has no unsaved changes, nor any above it.
@@ -22,10 +24,8 @@ extension NSManagedObjectContext {
 
     private var generationRead: QueryGeneration? { parent?.generationRead ?? parentLink?.generation }
 
-    private func ownObject(_ seen: NSManagedObject) -> NSManagedObject {
-        // A row of the store's is none of a child's: contexts above may have changed the object.
-        let isPassedOver = parent != nil && seen.managedObjectContext?.parent == nil
-        return seen.state.contains(.rowless) || isPassedOver
+    private func ownObject(_ seen: NSManagedObject, givesRow: Bool) -> NSManagedObject {
+        seen.state.contains(.rowless) || !givesRow
             ? object(for: seen.rowReference) : object(for: seen.rowReference, row: seen.currentRow)
     }
 

@@ -8,8 +8,11 @@ extension NSSet: _KeyValueCollection {}
 extension NSOrderedSet: _KeyValueCollection {}
 
 extension _KeyValueCollection {
-    /// The values of a key of all elements, as a collection of the same kind: an array has `NSNull` where there is none, a set leaves it out.
-    public func value(forKey key: String) -> Any { KeyPathWalk.read(key, from: copy()) ?? NSNull() }
+    /// The values of a key of all elements, as a collection of the same kind: an array has `NSNull` where there is none, a set leaves it out. Of
+    /// `@count` the number of elements.
+    public func value(forKey key: String) -> Any {
+        (key.hasPrefix("@") ? value(forKeyPath: key) : KeyPathWalk.read(key, from: copy())) ?? NSNull()
+    }
 
     /// The same along a path, which may end in `@count`, `@sum.pages` and the like.
     ///
