@@ -107,6 +107,11 @@ struct MigrationByObjects {
         defer { manager.run = nil }
         var metadata = sides.0.store.metadata ?? [:]
         if let mark = destination.options?[DatabaseOptions.stageKey] { metadata[DatabaseOptions.stageKey] = mark }
+        metadata[StoreMetadata.formerVersionsKey] = StoreMetadata.formerVersions(
+            metadata,
+            leavingFor: manager.destinationModel,
+            destination.configuration
+        )
         if !destination.isDatabase { sides.1.store.metadata = Self.applicationMetadata(metadata) }
         try reporting {
             try run.run()

@@ -164,6 +164,36 @@ struct MigrationLeftoverTests {
         }
     }
 
+    // * A store of the whole model is opened, by mistake, as one of a configuration.
+    // => It keeps the objects of all entities. Without objects of others it becomes one, and the whole again.
+    @Test("is never objects of entities in another configuration", arguments: [NSSQLiteStoreType, NSXMLStoreType])
+    func otherConfiguration(type: String) throws {
+        let (person, car) = (entity("Person", attribute("name")), entity("Car", attribute("wheels", .integer32)))
+        let whole = model(person, car)
+        whole.setEntities([person], forConfigurationName: "People")
+        let url = home.folder.file("Whole")
+        func stack(_ configuration: String? = nil) throws -> Stack {
+            let stack = Stack(whole)
+            try stack.coordinator.addPersistentStore(ofType: type, configurationName: configuration, at: url, options: migrating)
+            return stack
+        }
+        let first = try stack()
+        let context = first.newContext()
+        NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+        let object = NSEntityDescription.insertNewObject(forEntityName: "Car", into: context)
+        object.setValue(4, forKey: "wheels")
+        try context.save()
+        let error = cocoaError(134110) { _ = try stack("People") }
+        #expect(error?.localizedDescription.contains("objects of Car") == true)
+        context.delete(object)
+        try context.save()
+        try first.close()
+        for configuration in ["People", nil, "People"] { try stack(configuration).close() }
+        let people = try stack("People")
+        #expect(try people.newContext().count(for: NSFetchRequest<NSManagedObject>(entityName: "Person")) == 1)
+        try people.close()
+    }
+
     // * A process was killed in a migration by a mapping model, and has left the file in which it made the new store.
     // => Whoever opens the store removes it, unless somebody is at work there.
     @Test("of a killed process goes when the store is opened")

@@ -41,7 +41,7 @@ extension SQLiteStore {
     /// - Throws: a `CocoaError`; nothing has changed then.
     func empty(insteadOf old: SQLiteStore) throws {
         try requireWritable()
-        let fresh = StoreMetadata(model: model, configuration: explicitConfiguration, type: type)
+        let fresh = state.withLock { $0.metadata.ofEmptiedStore }
         let files = try reporting("empty the store") {
             try pool.write { connection in
                 try connection.emptyingTransaction {

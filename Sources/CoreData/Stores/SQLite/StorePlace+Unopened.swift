@@ -59,8 +59,11 @@ extension StorePlace {
                     guard var metadata = try StoreMetadata.read(from: connection) else { return }
                     let own = metadata.values.filter { StoreMetadata.ownKeys.contains($0.key) }
                     metadata.replaceNotes(by: values.merging(own) { $1 })
-                    // Who has the store closed may say that a stage has ended.
+                    // Who has the store closed may say that a stage has ended, or what it was before it was migrated into this place.
                     metadata.values[DatabaseOptions.stageKey] = values[DatabaseOptions.stageKey]
+                    if let versions = values[StoreMetadata.formerVersionsKey] {
+                        metadata.values[StoreMetadata.formerVersionsKey] = versions
+                    }
                     try metadata.write(to: connection)
                 }
             }

@@ -10,7 +10,8 @@ enum MemoryMigration {
         var own = StoreMetadata(model: NSManagedObjectModel(), configuration: nil)
         own.dictionary = metadata
         let staged = opening.options?[DatabaseOptions.stagedModelKey] as? NSManagedObjectModel
-        return try SourceModelSearch(metadata: own, configuration: opening.configurationName, url: url, staged: staged).find()
+        let atHand = [staged, opening.model].compactMap { $0 }
+        return try SourceModelSearch(metadata: own, configuration: opening.configurationName, url: url, atHand: atHand).find()
     }
 
     /// Calls `body` with a copy of all rows that is of the new version.

@@ -59,8 +59,14 @@ struct MigrationScript {
     /// What an old table is called now.
     func now(_ table: String) -> String { current[table] ?? table }
 
-    /// An abstract entity has no objects.
+    /// An abstract entity has no objects, and those of another configuration have no place here.
     private mutating func refuseObjectsWithoutEntity() {
+        for old in transition.old.entities {
+            guard let entity = transition.models.successor(of: old.description), transition.new.entityIfStored(entity) == nil else {
+                continue
+            }
+            refuse("SELECT 1 FROM \(old.table) WHERE Z_ENT = \(old.number) LIMIT 1", .objectsOfOtherConfiguration(entity))
+        }
         for entity in transition.new.entities.map(\.description) where entity.isAbstract {
             guard let before = transition.models.origin(of: entity), let old = transition.old.entityIfStored(before) else { continue }
             refuse("SELECT 1 FROM \(old.table) WHERE Z_ENT = \(old.number) LIMIT 1", .objectsOfAbstractEntity(entity, before))
@@ -182,6 +188,16 @@ struct MigrationScript {
 }
 
 extension CocoaError {
+    fileprivate static func objectsOfOtherConfiguration(_ entity: NSEntityDescription) -> CocoaError {
+        let name = entity.name ?? ""
+        return .coreData(
+            .migration,
+            "the store has objects of \(name), which is in another configuration than the one that it is opened with: copy them to a store of that, "
+                + "and delete them here, before.",
+            userInfo: ["entity": name]
+        )
+    }
+
     fileprivate static func objectsOfAbstractEntity(_ entity: NSEntityDescription, _ before: NSEntityDescription) -> CocoaError {
         .coreData(
             .migration,

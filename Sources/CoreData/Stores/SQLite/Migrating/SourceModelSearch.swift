@@ -5,7 +5,8 @@ import SQLiteDriver
 /// The search for the model that a store was written with.
 ///
 /// The store's own copy comes first: it is certainly of the store, and no folder has to be read. Then what its stages say, what the program
-/// carries, and all versions of all models in its bundles.
+/// carries, and all versions of all models in its bundles. On the way back to a version that the store has left, the copy does not count: a program
+/// that knows no more of the newer version has no use for its data, and would lose them.
 struct SourceModelSearch {
     struct Found {
         let model: NSManagedObjectModel
@@ -15,13 +16,17 @@ struct SourceModelSearch {
     let metadata: StoreMetadata
     let configuration: String?
     let url: URL
-    var staged: NSManagedObjectModel?
+    /// What its stages say, and the model that it is opened with, of which it may be another configuration.
+    var atHand: [NSManagedObjectModel] = []
+    /// Whether the store is to be again what it was before a migration.
+    var isWayBack = false
 
     /// - Throws: `CocoaError` 134130 that lists the hashes and the places.
     func find(in connection: Connection? = nil) throws -> Found {
         // A copy that cannot be read is as good as none: the model may be elsewhere.
-        let copy = connection.flatMap { try? ModelCache.read(from: $0) }.flatMap { $0 }.flatMap { try? NSManagedObjectModel($0) }
-        if let found = [copy, staged].lazy.compactMap({ $0.flatMap(fitting) }).first { return found }
+        let carried = isWayBack ? nil : connection
+        let copy = carried.flatMap { try? ModelCache.read(from: $0) }.flatMap { $0 }.flatMap { try? NSManagedObjectModel($0) }
+        if let found = ([copy].compactMap { $0 } + atHand).lazy.compactMap(fitting).first { return found }
         let registered = NSManagedObjectModel.allRegistered
         if let found = registered.lazy.compactMap(fitting).first { return found }
         let places = ModelPlaces([.main] + Bundle.allBundles)
@@ -45,16 +50,25 @@ struct SourceModelSearch {
             name + " " + hash.prefix(4).map { String(format: "%02x", $0) }.joined() + "…"
         }
         let looked = [
-            hasCopy ? "the copy in the store, which is of another version" : "the store, which carries no copy",
+            ownPlace(hasCopy),
             "\(registered) registered models", "the models in " + places.paths.joined(separator: ", "),
         ]
         return .coreData(
             .migrationMissingSourceModel,
-            "The model that the store at \(url.path) was written with is not found. It has \(hashes.joined(separator: ", ")); looked in "
+            "The model that the store at \(url.path) was written with is not found. \(newer)It has \(hashes.joined(separator: ", ")); looked in "
                 + looked.joined(separator: "; ") + ".",
             userInfo: [
                 NSFilePathErrorKey: url.path, NSStoreModelVersionHashesKey: metadata.versionHashes, "places": places.paths,
             ]
         )
+    }
+
+    private func ownPlace(_ hasCopy: Bool) -> String {
+        if isWayBack { return "not in the store, whose copy leads forward only" }
+        return hasCopy ? "the copy in the store, which is of another version" : "the store, which carries no copy"
+    }
+
+    private var newer: String {
+        isWayBack ? "A newer version of the program has migrated it, and what only that one knows would be lost on the way back. " : ""
     }
 }

@@ -28,7 +28,8 @@ extension StoreDatabase {
                     metadata: metadata,
                     configuration: configuration,
                     url: place.url,
-                    staged: options.stagedModel
+                    atHand: [options.stagedModel, model].compactMap { $0 },
+                    isWayBack: metadata.wasOnce(model, configuration)
                 )
                 let source = try known ?? search.find(in: connection)
                 if known == nil, hasMappingModel(source.model, model) { throw MappingModelWanted(source: source) }

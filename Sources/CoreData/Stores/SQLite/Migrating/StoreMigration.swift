@@ -43,6 +43,11 @@ struct StoreMigration {
         try checkTriggers()
         let model = transition.models.destination
         var metadata = metadata
+        metadata.values[StoreMetadata.formerVersionsKey] = StoreMetadata.formerVersions(
+            metadata.values,
+            leavingFor: model,
+            configuration
+        )
         metadata.stamp(model: model, configuration: configuration)
         if let stageMark { metadata.values[DatabaseOptions.stageKey] = stageMark }
         if script.leavesTables { metadata.values[NSPersistentStoreDeferredLightweightMigrationOptionKey] = true }

@@ -51,7 +51,8 @@ struct StoreMetadata {
     /// That of another store with the same tables, into which no program has put anything.
     var ofEmptiedStore: StoreMetadata {
         var fresh = self
-        (fresh.uuid, fresh.values) = (UUID().uuidString, values.filter { Self.ownKeys.contains($0.key) })
+        let kept = Self.ownKeys.union([Self.formerVersionsKey])
+        (fresh.uuid, fresh.values) = (UUID().uuidString, values.filter { kept.contains($0.key) })
         return fresh
     }
 
@@ -62,16 +63,18 @@ struct StoreMetadata {
         "NSPersistenceMaximumFrameworkVersion", "_NSAutoVacuumLevel",
     ]
 
-    /// Takes what a program has set in place of what is noted here. That a migration has left tables, or a stage that has not ended, is nothing it
-    /// could undo or make so.
+    /// Takes what a program has set in place of what is noted here. That a migration has left tables, a stage that has not ended, or a version behind
+    /// it, is nothing it could undo or make so.
     mutating func replaceNotes(by notes: [String: Any]) {
         let former = values
         dictionary = notes
         for key in Self.migrationKeys { values[key] = former[key] }
     }
 
-    /// What migrations note of what is still to be done.
-    static let migrationKeys = [NSPersistentStoreDeferredLightweightMigrationOptionKey, DatabaseOptions.stageKey]
+    /// What migrations note.
+    static let migrationKeys = [
+        NSPersistentStoreDeferredLightweightMigrationOptionKey, DatabaseOptions.stageKey, formerVersionsKey,
+    ]
 
     /// The version of Apple's framework whose format this is.
     private static let frameworkVersion = 1344
