@@ -155,7 +155,7 @@ struct NodeImport {
         }
         guard relationship.isOrdered else { return }
         if relationship.inverse === relationship {
-            return pairOrders[ObjectIdentifier(relationship), default: PairOrder(relationship)].add(members, of: owner)
+            return pairOrders[ObjectIdentifier(relationship), default: PairOrder(relationship)].add(members, of: owner, isReordered: true)
         }
         let positions = members.enumerated().map { (member: $1, position: OrderKeys.position(ofNew: $0)) }
         changes.positions.append(ChangeSet.PositionChange(relationship: relationship, owner: owner, positions: positions))

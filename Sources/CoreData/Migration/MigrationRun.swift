@@ -82,7 +82,7 @@ final class MigrationRun {
         let paths = mapping.relationships.compactMap(\.followed).filter(\.isToMany).map(\.name)
         var seen: Set<RowReference> = []
         if !mapping.relationships.isEmpty || mapping.hasOwnPolicy {
-            try inBatches(of: mapping.associations.savedCount, .relation) { range in
+            try inBatches(of: mapping.associations.savedCount, .relation, isDivisible: !mapping.hasSharedOrder) { range in
                 let pairs = mapping.associations.pairs(range)
                 // Whoever asks for them finds them read.
                 let sources = try source.context.objects(at: pairs.map(\.source)[...], reading: paths)
@@ -132,6 +132,16 @@ final class MigrationRun {
     }
 }
 
+extension PlannedMapping {
+    /// Whether two objects share a place in each other's order: saved in parts, the later ones would move the former.
+    fileprivate var hasSharedOrder: Bool {
+        relationships.contains { assignment in
+            guard let relationship = assignment.property as? NSRelationshipDescription else { return false }
+            return relationship.isOrdered && relationship.inverseRelationship === relationship
+        }
+    }
+}
+
 /// The parts of a migration, for its progress.
 enum MigrationPart: Float {
     case creation = 0
@@ -154,8 +164,8 @@ extension MigrationRun {
         return (part.rawValue + (place + fraction) / Float(plan.mappings.count)) / 3
     }
 
-    private func inBatches(of count: Int, _ part: MigrationPart, _ body: (Range<Int>) throws -> Void) throws {
-        let size = destination.savesInParts ? Self.batchSize : max(count, 1)
+    private func inBatches(of count: Int, _ part: MigrationPart, isDivisible: Bool = true, _ body: (Range<Int>) throws -> Void) throws {
+        let size = destination.savesInParts && isDivisible ? Self.batchSize : max(count, 1)
         for start in stride(from: 0, to: count, by: size) {
             let end = min(start + size, count)
             try body(start..<end)

@@ -10,6 +10,10 @@ struct PairOrder {
     private var followers: [[Int]] = []
     /// By number of a pair: as whose follower it is told.
     private var precedingCounts: [Int] = []
+    /// Those that no store has yet.
+    private var isNew: [Bool] = []
+    /// Whether pairs that a store has need other positions.
+    private(set) var isReordered = false
 
     private struct Pair: Hashable {
         let smaller, larger: RowReference
@@ -19,12 +23,18 @@ struct PairOrder {
 
     init(_ relationship: NSRelationshipDescription) { self.relationship = relationship }
 
-    mutating func add(_ members: [RowReference], of owner: RowReference) {
+    /// - Parameter isReordered: whether new members, if any, are elsewhere than behind the others.
+    mutating func add(_ members: [RowReference], of owner: RowReference, isReordered: Bool) {
+        if isReordered { self.isReordered = true }
         let added = members.map { number(owner, $0) }
         for (pair, next) in zip(added, added.dropFirst()) {
             followers[pair].append(next)
             precedingCounts[next] += 1
         }
+    }
+
+    mutating func addNew(_ members: [RowReference], of owner: RowReference) {
+        for member in members { isNew[number(owner, member)] = true }
     }
 
     private mutating func number(_ owner: RowReference, _ member: RowReference) -> Int {
@@ -34,7 +44,17 @@ struct PairOrder {
         pairs.append((owner, member))
         followers.append([])
         precedingCounts.append(0)
+        isNew.append(false)
         return pairs.count - 1
+    }
+
+    /// The pairs that no store has yet, as they are to be added.
+    ///
+    /// - Complexity: O(n), n the number of members of all objects.
+    var links: [ChangeSet.LinkChange] {
+        order.filter { isNew[$0] }.map { pair in
+            ChangeSet.LinkChange(relationship: relationship, owner: pairs[pair].owner, added: [pairs[pair].member], removed: [])
+        }
     }
 
     /// The position of each pair.

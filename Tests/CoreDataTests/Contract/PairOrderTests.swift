@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("An ordered relationship that is its own inverse, in a document")
+@Suite("An ordered relationship that is its own inverse")
 struct PairOrderTests {
     private static func model() -> NSManagedObjectModel {
         let person = NSEntityDescription("Person", attribute("name"))
@@ -46,6 +46,22 @@ struct PairOrderTests {
         let saved = try orders(context)
         #expect(saved.first == "AFDCBE")
         #expect(try orders(home.reopened(context)) == saved)
+    }
+
+    // * Everybody gets his friends in one save; what each says goes with what the others say.
+    // => The store has them as everybody has them.
+    @Test("is in the order of everybody's own", arguments: [ContractKind.file, .memory, .xml])
+    func everybody(_ kind: ContractKind) throws {
+        let home = try ContractHome(kind, model: Self.model())
+        let context = try home.open()
+        let people = people(context)
+        let rank = { (one: Int, other: Int) in (min(one, other) * 4 + max(one, other) * 6) % 19 }
+        for (number, person) in people.enumerated() {
+            let others = people.indices.filter { $0 != number }.sorted { rank(number, $0) < rank(number, $1) }
+            person.setValue(NSOrderedSet(array: others.map { people[$0] }), forKey: "friends")
+        }
+        try context.save()
+        #expect(try orders(context) == ["AEBFCD", "BDAEFC", "CFDAEB", "DBFCEA", "EAFBCD", "FCDEAB"])
     }
 
     // * Three people each have the others in an order that no order of all pairs gives them.

@@ -41,7 +41,10 @@ struct ChangeFreezer {
         makeRoom(for: objects)
         // Positions come first: a member's position may be a slot of its own row, which is frozen below.
         objects.forEachBorrowed { if !$0.state.isDisjoint(with: .pending) { noteToManys(of: $0) } }
-        for order in pairOrders.values { changes.positions += order.changes }
+        for order in pairOrders.values {
+            changes.links += order.links
+            if order.isReordered { changes.positions += order.changes }
+        }
         objects.forEachBorrowed { freeze($0) }
         guard isForStores else { return }
         for object in locked where object.state.isDisjoint(with: .pending) { freezeLock(object) }
@@ -261,16 +264,21 @@ extension ChangeFreezer {
 
     private mutating func noteLinks(_ owner: NSManagedObject, _ relationship: NSRelationshipDescription, _ contents: ToManyContents) {
         let added = owner.state.contains(.deleted) ? [] : (contents.ownerIsNew ? contents.members?.array ?? [] : contents.added.array)
-        let removed = contents.removed.array
-        guard !added.isEmpty || !removed.isEmpty else { return }
+        let removed = contents.removed.array.map(\.rowReference)
+        var links = added.filter { !$0.state.contains(.deleted) }.map(\.rowReference)
+        if isForStores, relationship.isOrdered, relationship.inverse === relationship {
+            notePairs(of: relationship) { $0.addNew(links, of: owner.rowReference) }
+            links = []
+        }
+        guard !links.isEmpty || !removed.isEmpty else { return }
         changes.links.append(
-            ChangeSet.LinkChange(
-                relationship: relationship,
-                owner: owner.rowReference,
-                added: added.filter { !$0.state.contains(.deleted) }.map(\.rowReference),
-                removed: removed.map(\.rowReference)
-            )
+            ChangeSet.LinkChange(relationship: relationship, owner: owner.rowReference, added: links, removed: removed)
         )
+    }
+
+    /// Both ends of a pair share one position: in which order pairs are added is known once all ends are.
+    private mutating func notePairs(of relationship: NSRelationshipDescription, _ note: (inout PairOrder) -> Void) {
+        note(&pairOrders[ObjectIdentifier(relationship), default: PairOrder(relationship)])
     }
 
     /// The order as a context takes it, and who keeps no positions.
@@ -292,14 +300,12 @@ extension ChangeFreezer {
 
     /// New positions for the members that need one: in their own rows where those are written anyway, else beside them.
     private mutating func assignPositions(of owner: NSManagedObject, _ contents: ToManyContents) {
-        guard let members = contents.members else { return append(contents.added, owner, contents.index) }
         let relationship = owner.scope.shape.toManys[contents.index]
         if relationship.inverse === relationship {
-            // Both ends of a pair share one position. What was merely added is in the order of the links.
-            guard contents.isReordered else { return }
-            return pairOrders[ObjectIdentifier(relationship), default: PairOrder(relationship)]
-                .add(members.array.map(\.rowReference), of: owner.rowReference)
+            let members = (contents.members ?? contents.added).array.filter { !$0.state.contains(.deleted) }.map(\.rowReference)
+            return notePairs(of: relationship) { $0.add(members, of: owner.rowReference, isReordered: contents.isReordered) }
         }
+        guard let members = contents.members else { return append(contents.added, owner, contents.index) }
         let slots = slots(of: members, owner, contents.index)
         var inRows = ChangeSet.RowPositions(owner: owner.rowReference, slot: slots?.position ?? 0)
         var beside: [(member: RowReference, position: Int64)] = []
