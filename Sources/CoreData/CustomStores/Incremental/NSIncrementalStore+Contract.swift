@@ -74,7 +74,7 @@ extension NSIncrementalStore: RowStore, ClassStore {
     func permanentKeys(for objects: [NSManagedObject], instead deleted: [Int: Set<Int64>] = [:]) throws -> [Int64] {
         guard !objects.isEmpty else { return [] }
         let former = references?.lastKeys ?? [:]
-        let ids = try obtainPermanentIDs(for: objects)
+        let ids = try hooks.withLock { try obtainPermanentIDs(for: objects) }
         let method = "obtainPermanentIDs(for:)"
         guard ids.count == objects.count else {
             throw broken(method, "has returned \(ids.count) IDs for \(objects.count) objects", .persistentStoreSave)

@@ -7,7 +7,12 @@ extension NSIncrementalStore {
         let call = try HookCall(of: self)
         // Which rows a batch has changed, the class does not say.
         defer { if request.isBatch { call.cache.forgetAll() } }
-        return try execute(request, with: context)
+        return try answer(request, context)
+    }
+
+    /// What the class answers.
+    func answer(_ request: NSPersistentStoreRequest, _ context: NSManagedObjectContext) throws -> Any {
+        try hooks.withLock { try execute(request, with: context) }
     }
 
     package var followsUse: Bool { UseProbe.overrides(Swift.type(of: self)) }

@@ -7,7 +7,7 @@ extension NodeReading {
         let excluded = Set(query.excludedKeys(in: store.number))
         let request = request(query, excluded.count)
         let context = StagedObjects(coordinator).context
-        let answer = try store.execute(request, with: context)
+        let answer = try store.answer(request, context)
         guard let results = answer as? [Any] else {
             throw broken("execute(_:with:)", "has returned \(type(of: answer)) for a fetch, not an array")
         }
@@ -72,7 +72,7 @@ extension NodeReading {
         guard query.excludedKeys(in: store.number).isEmpty else { return try references(query).count }
         let request = request(query, 0)
         request.resultType = .countResultType
-        let answer = try store.execute(request, with: StagedObjects(coordinator).context)
+        let answer = try store.answer(request, StagedObjects(coordinator).context)
         guard case .number(let count)? = ReferenceObject((answer as? [Any])?.first ?? answer), count >= 0, Int(exactly: count) != nil else {
             throw broken("execute(_:with:)", "has returned \(Self.summary(of: answer)) for a count")
         }
@@ -111,7 +111,7 @@ extension NodeReading {
         request.propertiesToGroupBy = query.groups.isEmpty ? nil : query.groups.map(\.property)
         request.havingPredicate = query.having?.predicate
         request.returnsDistinctResults = query.isDistinct
-        let answer = try store.execute(request, with: StagedObjects(coordinator).context)
+        let answer = try store.answer(request, StagedObjects(coordinator).context)
         guard let dictionaries = answer as? [[String: Any]] else {
             throw broken("execute(_:with:)", "has returned \(Self.summary(of: answer)) for a fetch of dictionaries")
         }

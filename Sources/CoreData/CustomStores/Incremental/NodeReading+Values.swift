@@ -114,7 +114,9 @@ extension NodeReading {
         _ context: NSManagedObjectContext
     ) throws -> Any {
         do {
-            return unwrapped(try store.newValue(forRelationship: relationship, forObjectWith: id, with: context)) ?? NSNull()
+            return try store.hooks.withLock {
+                unwrapped(try store.newValue(forRelationship: relationship, forObjectWith: id, with: context)) ?? NSNull()
+            }
         } catch let error as CocoaError where error.code == .managedObjectReferentialIntegrity {
             return NSNull()
         }

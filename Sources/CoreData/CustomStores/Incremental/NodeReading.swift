@@ -39,8 +39,13 @@ struct NodeReading {
             return RowRun(batch: batch, range: 0..<1, entity: entity, store: store.number, known: [row])
         }
         let context = StagedObjects(coordinator).context
-        guard let node = try node(reference, context) else { return nil }
-        try fill(batch, from: node, reference, at: moment, context)
+        // In one call: what the node has may be the class's own.
+        let isThere = try store.hooks.withLock {
+            guard let node = try node(reference, context) else { return false }
+            try fill(batch, from: node, reference, at: moment, context)
+            return true
+        }
+        guard isThere else { return nil }
         // NB: kept by who uses it alone: what nobody has any more is asked for anew, since the class may know better by then.
         let known = cache.publish(batch, root: entity.rootEntity.index, readAt: moment)
         return RowRun(batch: batch, range: 0..<1, entity: entity, store: store.number, known: known)
