@@ -92,12 +92,12 @@ extension NSAtomicStore: RowStore, ClassStore {
             isSaving = true
             defer { isSaving = false }
             let (rows, update) = (try opened(), NodeUpdate(self, changes, model))
+            // What others set from now on may be too late for what is written.
             var edit = metadataEdit
             do {
                 let receipt = try rows.save(changes) { staged in
-                    try update.run(staged)
-                    // What `save()` has set was written by it, or is told nobody.
-                    edit = metadataEdit
+                    try writing { try update.run(staged) }
+                    edit = MetadataEdit(number: edit.number, metadata: metadata)
                     try next()
                 }
                 receipt.publish()
@@ -107,6 +107,12 @@ extension NSAtomicStore: RowStore, ClassStore {
                 throw error
             }
         }
+    }
+
+    private func writing(_ body: () throws -> Void) rethrows {
+        isWriting = true
+        defer { isWriting = false }
+        try body()
     }
 
     /// Asks the class what identifies a new object.

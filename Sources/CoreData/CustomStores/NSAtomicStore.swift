@@ -22,6 +22,8 @@ open class NSAtomicStore: NSPersistentStore {
     final let hooks = NSRecursiveLock()
     /// Whether a save is under way; with `hooks` held.
     final var isSaving = false
+    /// Whether the class is asked to write; with `hooks` held.
+    final var isWriting = false
 
     /// Whether a store of another version of the model is brought to this one before it is loaded.
     class var migratesItself: Bool { false }
@@ -55,6 +57,8 @@ open class NSAtomicStore: NSPersistentStore {
 
     /// What identifies a new object in the store for ever: a text that is not empty, or a whole number, that no other object of its root entity has.
     open func newReferenceObject(for managedObject: NSManagedObject) -> Any { UUID().uuidString }
+
+    final override var isWritingHere: Bool { hooks.unlessHeldElsewhere { isWriting } ?? false }
 
     final override func homeDidChange() { mirror.withLock { $0?.rows.home = home } }
 }

@@ -32,20 +32,15 @@ open class NSPersistentStore: NSObject {
     ///
     /// The `loadMetadata()` of a store of one's own sets it, with `NSStoreTypeKey` and `NSStoreUUIDKey` at least.
     open var metadata: [String: Any]! {
-        didSet {
-            edits.withLock { $0.made += 1 }
-            guard let identifier else { return }
-            // None at all leave what a store cannot be opened without, and what its migration goes on with.
-            var kept = metadata ?? [:]
-            kept[NSStoreUUIDKey] = identifier
-            for key in [NSStoreTypeKey, DatabaseOptions.stageKey] { if let value = oldValue?[key] { kept[key] = value } }
-            metadata = kept
+        get { noted.withLock { $0.metadata } }
+        set {
+            let isEdit = !isWritingHere
+            noted.withLock { $0.set(newValue, of: identifier, isEdit: isEdit) }
         }
     }
-    /// How often the metadata were set, and how often they had been when they were written last.
-    private let edits = Lock((made: 0, written: 0))
-    /// As they were then.
-    private(set) final var writtenMetadata: [String: Any]?
+    private let noted = Lock(NotedMetadata())
+    /// As they were when they were written last.
+    final var writtenMetadata: [String: Any]? { noted.withLock { $0.written.metadata } }
 
     /// The coordinator, which is of a layer above.
     weak var owner: AnyObject?
@@ -96,15 +91,15 @@ open class NSPersistentStore: NSObject {
     /// Whether a store of this class is at a place.
     class var needsURL: Bool { true }
 
+    /// Whether the class, on this thread, is writing what it has: what it sets meanwhile is written, or is told nobody.
+    var isWritingHere: Bool { false }
+
     /// The metadata as they are, and how often they were set.
-    final var metadataEdit: MetadataEdit { MetadataEdit(number: edits.withLock { $0.made }, metadata: metadata) }
+    final var metadataEdit: MetadataEdit { MetadataEdit(number: noted.withLock { $0.edits }, metadata: metadata) }
     /// What was set since that edit is still to be written.
-    final func didWriteMetadata(_ edit: MetadataEdit) {
-        edits.withLock { $0.written = edit.number }
-        writtenMetadata = edit.metadata
-    }
+    final func didWriteMetadata(_ edit: MetadataEdit) { noted.withLock { $0.written = edit } }
     /// Whether metadata were set since they were written.
-    final var hasNewMetadata: Bool { edits.withLock { $0.made != $0.written } }
+    final var hasNewMetadata: Bool { noted.withLock { $0.edits != $0.written.number } }
 
     /// Whether no configuration was asked for by name.
     final var explicitConfigurationName: String? { configurationName == Self.defaultConfigurationName ? nil : configurationName }
@@ -144,6 +139,24 @@ open class NSPersistentStore: NSObject {
 struct MetadataEdit {
     let number: Int
     let metadata: [String: Any]?
+}
+
+/// The metadata of a store as they are and as they were written. Never without what a store cannot be opened without, once that is known.
+private struct NotedMetadata {
+    private(set) var metadata: [String: Any]?
+    /// How often they were set.
+    private(set) var edits = 0
+    var written = MetadataEdit(number: 0, metadata: nil)
+
+    /// None at all leave what identifies the store, and what its migration goes on with.
+    mutating func set(_ values: [String: Any]?, of identifier: String?, isEdit: Bool) {
+        if isEdit { edits += 1 }
+        guard let identifier else { return metadata = values }
+        var kept = values ?? [:]
+        kept[NSStoreUUIDKey] = identifier
+        for key in [NSStoreTypeKey, DatabaseOptions.stageKey] { if let value = metadata?[key] { kept[key] = value } }
+        metadata = kept
+    }
 }
 
 /// What `init(_:)` of a store is given when a coordinator makes the instance.

@@ -107,7 +107,8 @@ extension NSIncrementalStore: RowStore, ClassStore {
     package func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt {
         let call = try HookCall(of: self)
         let turn = SaveTurn(turns, of: self)
-        var edit = metadataEdit
+        // What others set from now on may be too late for what is written.
+        let edit = metadataEdit
         let save = ObjectSave(changes, call)
         do {
             try save.prepare()
@@ -117,11 +118,11 @@ extension NSIncrementalStore: RowStore, ClassStore {
             save.takeBackReferences()
             throw error
         }
-        edit = metadataEdit
+        let written = MetadataEdit(number: edit.number, metadata: metadata)
         let number = saves.next()
-        return StoreReceipt(insertedKeys: save.insertedKeys) { [self, edit] in
+        return StoreReceipt(insertedKeys: save.insertedKeys) { [self] in
             saves.publish(number) { save.publish(isOvertaken: $0) }
-            didWriteMetadata(edit)
+            didWriteMetadata(written)
             turn.end()
         }
     }

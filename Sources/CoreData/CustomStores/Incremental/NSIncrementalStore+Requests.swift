@@ -15,6 +15,15 @@ extension NSIncrementalStore {
         try hooks.withLock { try execute(request, with: context) }
     }
 
+    /// Asks the class to save.
+    func write(_ request: NSSaveChangesRequest, _ context: NSManagedObjectContext) throws {
+        try hooks.withLock {
+            isWriting = true
+            defer { isWriting = false }
+            _ = try execute(request, with: context)
+        }
+    }
+
     package var followsUse: Bool { UseProbe.overrides(Swift.type(of: self)) }
     package func contextDidBegin(using ids: [NSManagedObjectID]) { managedObjectContextDidRegisterObjects(with: ids) }
     package func contextDidEnd(using ids: [NSManagedObjectID]) { managedObjectContextDidUnregisterObjects(with: ids) }

@@ -21,6 +21,9 @@ open class NSIncrementalStore: NSPersistentStore {
     /// Hooks are called one at a time: on a Mac the coordinator sees to that, and most classes have no lock of their own. Held for a call only,
     /// so that a save that waits for another store lets others read.
     final let hooks = NSRecursiveLock()
+    /// Whether the class is asked to save; with `hooks` held.
+    final var isWriting = false
+    final override var isWritingHere: Bool { hooks.unlessHeldElsewhere { isWriting } ?? false }
 
     /// Behind it may be a service that the class knows.
     override class var needsURL: Bool { false }

@@ -118,7 +118,7 @@ final class ObjectSave {
             locked: Set(changes.groups.flatMap { _, group in group.locks.map { context.object(for: group.reference($0.key)) } })
         )
         request.affectedStores = [store]
-        _ = try store.answer(request, context)
+        try store.write(request, context)
     }
 
     /// Copies, for the rows are read by others, and may be saved once more.
