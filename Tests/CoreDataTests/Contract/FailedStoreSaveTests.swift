@@ -254,8 +254,6 @@ struct NestedSaveTests {
         try context.save()
     }
 
-    private func complaint(_ result: ExitTest.Result?) -> String { String(decoding: result?.standardErrorContent ?? [], as: UTF8.self) }
-
     @Test("stops the program with the cure, where it would wait for itself for ever")
     func incremental() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

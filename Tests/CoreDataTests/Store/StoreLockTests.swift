@@ -35,6 +35,15 @@ struct StoreLockTests {
         return order.withLock { $0 }
     }
 
+    @Test("stops a program that would wait in its turn for itself, and says so", arguments: [true, false])
+    func itself(reads: Bool) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [reads] in
+            let lock = StoreLock(.memory(name: "itself"))
+            lock.write { if reads { lock.read {} } else { lock.write {} } }
+        }
+        #expect(complaint(result).contains("would wait for itself"))
+    }
+
     @Test("is taken in the order in which threads came")
     func fairness() {
         let names = (0..<6).map { "\($0)" }

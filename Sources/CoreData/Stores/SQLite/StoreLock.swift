@@ -10,7 +10,8 @@ import SQLiteDriver
 /// A save that was refused may keep the next turn for its second attempt. It is a head start, no lock: it ends by itself after a while, so that
 /// nobody waits for ever where what prepares the attempt waits for others in turn.
 ///
-/// Not recursive. Nothing inside a turn may call up into user code, or wait for a database that comes earlier in the order of `identity`.
+/// Not recursive. Nothing inside a turn may wait for a database that comes earlier in the order of `identity`, and what a program's class does in one,
+/// as in the save of a store of its own, must not need the same database: it would wait for itself.
 final class StoreLock: Sendable {
     let identity: DatabaseIdentity
     /// Who wants to know of commits.
@@ -82,13 +83,19 @@ private struct Turns {
     }
 
     private var readers = 0
-    private var isWriting = false
+    private var writer: pthread_t?
     private(set) var queue: Deque<Waiter> = []
     /// Who writes next, whoever waits.
     var headStart: HeadStart?
 
     /// Begins a turn; where that is not possible yet, what to wait for.
     mutating func begin(_ purpose: Purpose) -> Waiter? {
+        if let writer, pthread_equal(writer, pthread_self()) != 0 {
+            misuse(
+                "A save asks a class of the program, which uses a store of the same coordinator that this save is writing: it would wait for itself for "
+                    + "ever. Fetch before the save, or after it."
+            )
+        }
         let isAhead = headStart?.isOf(pthread_self()) ?? false
         if queue.isEmpty || isAhead, admit(purpose, pthread_self()) { return nil }
         let waiter = Waiter(purpose)
@@ -100,7 +107,7 @@ private struct Turns {
     mutating func end(_ purpose: Purpose) -> [Waiter] {
         switch purpose {
         case .reading: readers -= 1
-        case .writing: isWriting = false
+        case .writing: writer = nil
         }
         return beginWaiting()
     }
@@ -113,10 +120,10 @@ private struct Turns {
     }
 
     private mutating func admit(_ purpose: Purpose, _ thread: pthread_t) -> Bool {
-        guard !isWriting, purpose == .reading || (readers == 0 && !isBehind(thread)) else { return false }
+        guard writer == nil, purpose == .reading || (readers == 0 && !isBehind(thread)) else { return false }
         switch purpose {
         case .reading: readers += 1
-        case .writing: isWriting = true
+        case .writing: writer = thread
         }
         return true
     }
