@@ -46,6 +46,7 @@ extension NSManagedObjectModel {
                 entitiesByConfiguration[name] = Self.distinct(known + members.compactMap { copies[$0] })
             }
             versionIdentifiers.formUnion(model.versionIdentifiers)
+            versionBundles += model.versionBundles.filter { !versionBundles.contains($0) }
             fetchTemplates.merge(model.fetchTemplates) { first, _ in first }
             if let localized = model.localizationDictionary {
                 localizationDictionary = (localizationDictionary ?? [:]).merging(localized) { $1 }

@@ -45,6 +45,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     /// The entities of each named configuration.
     var entitiesByConfiguration: [String: [NSEntityDescription]] = [:] { willSet { requireEditable() } }
 
+    /// The files that it was read from which have its other versions, too.
+    var versionBundles: [URL] = [] { willSet { requireEditable() } }
+
     /// Fetch requests by name.
     var fetchTemplates: [String: FetchTemplate] = [:] { willSet { requireEditable() } }
 

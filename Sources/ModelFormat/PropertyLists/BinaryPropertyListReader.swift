@@ -3,7 +3,7 @@ import Foundation
 /// Reads the format `bplist00`: a table of offsets at the end, and containers that name their contents by place in that table.
 ///
 /// NB: Foundation's reader gives references of keyed archives as objects of a private class.
-struct BinaryPropertyListReader {
+package struct BinaryPropertyListReader {
     static let magic = Array("bplist00".utf8)
 
     static func root(of data: Data) throws -> PropertyListNode {
@@ -67,6 +67,38 @@ struct BinaryPropertyListReader {
         case (10, _), (12, _): return .array(try indexes(start, low).map { try node($0, depth: depth + 1) })
         case (13, _): return .dictionary(try entries(start, low, depth: depth + 1))
         default: throw Self.error(start, "no kind of object begins with the byte \(bytes[start])")
+        }
+    }
+}
+
+extension BinaryPropertyListReader {
+    /// Whether a binary property list stands for a number of objects that is in proportion to its bytes. Collections may share their members, and theirs
+    /// in turn: a few hundred bytes can be more than any memory holds.
+    ///
+    /// - Complexity: O(n), n the number of bytes.
+    package static func isInProportion(_ data: Data) -> Bool {
+        guard let reader = try? BinaryPropertyListReader(Array(data)) else { return false }
+        var (waiting, allowance) = ([reader.top], repetitions * data.count)
+        while let index = waiting.popLast() {
+            guard let members = try? reader.members(index), members.count <= allowance else { return false }
+            allowance -= members.count
+            waiting += members
+        }
+        return true
+    }
+
+    /// Programs that write the same collection once, wherever it is, are still read.
+    private static let repetitions = 16
+
+    /// The places of what a collection contains, keys too; nothing for what is none.
+    private func members(_ index: Int) throws -> [Int] {
+        guard index < count else { throw Self.error(table, "object \(index) of \(count) does not exist") }
+        let start = try number(at: table + index * offsetSize, size: offsetSize)
+        guard start < table else { throw Self.error(start, "an object lies outside of the objects") }
+        switch bytes[start] >> 4 {
+        case 10, 11, 12: return try indexes(start, Int(bytes[start] & 0xf))
+        case 13: return try indexes(start, Int(bytes[start] & 0xf), perElement: 2)
+        default: return []
         }
     }
 }

@@ -19,6 +19,7 @@ extension NSManagedObjectModel {
     public convenience init(reading url: URL) throws {
         try Self.requireFile(url)
         try self.init(Self.readable(url) { try Self.model(at: url) }, at: url)
+        versionBundles = [url, url.deletingLastPathComponent()].filter(\.isVersionBundle)
     }
 
     private convenience init(noting url: URL) throws {
@@ -94,6 +95,10 @@ extension NSManagedObjectModel {
         }
         return model
     }
+}
+
+extension URL {
+    fileprivate var isVersionBundle: Bool { ["momd", "xcdatamodeld"].contains(pathExtension) }
 }
 
 extension ModelBundle {

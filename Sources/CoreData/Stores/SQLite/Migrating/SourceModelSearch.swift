@@ -5,7 +5,7 @@ import SQLiteDriver
 /// The search for the model that a store was written with.
 ///
 /// The store's own copy comes first: it is certainly of the store, and no folder has to be read. Then what its stages say, what the program
-/// carries, and all versions of all models in its bundles. On the way back to a version that the store has left, the copy does not count: a program
+/// carries, all versions of the model that it is opened with, and those of all models in the bundles. On the way back to a version that the store has left, the copy does not count: a program
 /// that knows no more of the newer version has no use for its data, and would lose them.
 struct SourceModelSearch {
     struct Found {
@@ -30,12 +30,13 @@ struct SourceModelSearch {
         let registered = NSManagedObjectModel.allRegistered
         if let found = registered.lazy.compactMap(fitting).first { return found }
         let places = ModelPlaces([.main] + Bundle.allBundles)
+        let siblings = atHand.flatMap(\.versionBundles)
         // A file that is of no use here may still be in the folder.
-        let models = places.all.flatMap { (try? NSManagedObjectModel.versions(at: $0)) ?? [] }
+        let models = (siblings + places.all).flatMap { (try? NSManagedObjectModel.versions(at: $0)) ?? [] }
         if let found = models.lazy.compactMap(fitting).first { return found }
         let merged = NSManagedObjectModel(byMerging: registered + models, forStoreMetadata: metadata.dictionary)
         if let found = merged.flatMap(fitting) { return found }
-        throw missing(hasCopy: copy != nil, registered: registered.count, places)
+        throw missing(hasCopy: copy != nil, registered: registered.count, siblings.map(\.path) + places.paths)
     }
 
     /// The model with the configuration that the store was made with; nil where it is not the store's.
@@ -45,20 +46,20 @@ struct SourceModelSearch {
             .map { Found(model: model, configuration: $0) }
     }
 
-    private func missing(hasCopy: Bool, registered: Int, _ places: ModelPlaces) -> CocoaError {
+    private func missing(hasCopy: Bool, registered: Int, _ places: [String]) -> CocoaError {
         let hashes = metadata.versionHashes.sorted { binaryOrder($0.key, $1.key) }.map { name, hash in
             name + " " + hash.prefix(4).map { String(format: "%02x", $0) }.joined() + "…"
         }
         let looked = [
             ownPlace(hasCopy),
-            "\(registered) registered models", "the models in " + places.paths.joined(separator: ", "),
+            "\(registered) registered models", "the models in " + places.joined(separator: ", "),
         ]
         return .coreData(
             .migrationMissingSourceModel,
             "The model that the store at \(url.path) was written with is not found. \(newer)It has \(hashes.joined(separator: ", ")); looked in "
                 + looked.joined(separator: "; ") + ".",
             userInfo: [
-                NSFilePathErrorKey: url.path, NSStoreModelVersionHashesKey: metadata.versionHashes, "places": places.paths,
+                NSFilePathErrorKey: url.path, NSStoreModelVersionHashesKey: metadata.versionHashes, "places": places,
             ]
         )
     }
