@@ -59,4 +59,33 @@ struct ModelTransition {
         let entities = destination.entities(forConfigurationName: configuration) ?? destination.entities
         return Set(entities.flatMap(\.inheritanceChain).compactMap(\.name))
     }
+
+    /// Whether a store loses nothing on the way: its objects have all their values and members afterwards, in the order that they had, and these mean
+    /// what they did.
+    ///
+    /// - Parameter configurations: those that the store has been and will be opened with.
+    func keepsAll(_ configurations: (from: String?, to: String?)) -> Bool {
+        let entities = source.entities(forConfigurationName: configurations.from) ?? source.entities
+        return (try? requireInferable(configuration: configurations.to)) != nil && entities.allSatisfy(keepsAll(of:))
+    }
+
+    private func keepsAll(of entity: NSEntityDescription) -> Bool {
+        guard let successor = successor(of: entity), entity.versionHashModifier == successor.versionHashModifier else { return false }
+        let kept = successor.propertiesByName.values.compactMap { property in
+            origin(of: property, in: successor).flatMap { property.holdsAll(of: $0) ? $0.name : nil }
+        }
+        return entity.propertiesByName.values.filter(\.isInStores).allSatisfy { kept.contains($0.name) }
+    }
+}
+
+extension NSPropertyDescription {
+    fileprivate var isInStores: Bool { !isTransient && !(self is NSFetchedPropertyDescription) }
+
+    /// Whether every value of an older property, for which a mapping is inferred, can be told from this one's.
+    fileprivate func holdsAll(of older: NSPropertyDescription) -> Bool {
+        guard versionHashModifier == older.versionHashModifier, isOptional || !older.isOptional else { return false }
+        if older is NSCompositeAttributeDescription { return versionHash == older.versionHash }
+        guard let relationship = self as? NSRelationshipDescription, let before = older as? NSRelationshipDescription else { return true }
+        return (relationship.isOrdered || !before.isOrdered) && (relationship.inverse == nil) == (before.inverse == nil)
+    }
 }

@@ -26,6 +26,10 @@ struct WayBackTests {
     /// Makes a store of the first version, in which the second has put what only it knows.
     private func migrateForward() throws {
         try Stack(home.url(), version("text")).close()
+        try migrateToSecond()
+    }
+
+    private func migrateToSecond() throws {
         let stack = try Stack(home.url(), version("text", "color"), options: migrating)
         let context = stack.newContext()
         let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
@@ -53,6 +57,77 @@ struct WayBackTests {
         cocoaError(134130) { try Stack(home.url(), version("text"), options: migrating) }
         try Stack(home.url(), version("text", "color", "size", "date"), options: migrating).close()
         #expect(try colors == "red")
+    }
+
+    // * A store goes from the first version to the third at once, and a program of the second, which knows neither, takes it to its own.
+    @Test("goes forward again where a version that was skipped has taken it")
+    func taken() throws {
+        try Stack(home.url(), version("text")).close()
+        try Stack(home.url(), version("text", "color", "size"), options: migrating).close()
+        try migrateToSecond()
+        try Stack(home.url(), version("text", "color", "size"), options: migrating).close()
+        #expect(try colors == "red")
+        cocoaError(134130) { try Stack(home.url(), version("text"), options: migrating) }
+    }
+
+    enum Change: CaseIterable {
+        case removed, renamed, shuffled, modified, ordered, completed
+
+        var isLossless: Bool { [.removed, .renamed].contains(self) }
+
+        /// A second version.
+        func make(_ note: NSEntityDescription, _ text: NSAttributeDescription, _ notes: NSRelationshipDescription) {
+            switch self {
+            case .removed: note.properties.removeAll { $0.name == "draft" }
+            case .renamed: (text.name, text.renamingIdentifier) = ("body", "text")
+            case .shuffled:
+                (text.name, text.renamingIdentifier) = ("body", "text")
+                note.properties.append(attribute("text"))
+            case .modified: text.versionHashModifier = "encrypted"
+            case .ordered: notes.isOrdered = true
+            case .completed: (text.isOptional, text.defaultValue) = (true, nil)
+            }
+        }
+    }
+
+    private func changed(_ change: Change?) -> NSManagedObjectModel {
+        let (note, text, notes) = (NSEntityDescription("Note"), attribute("text"), NSRelationshipDescription())
+        (text.isOptional, text.defaultValue) = (false, "none")
+        (notes.name, notes.destinationEntity) = ("notes", note)
+        note.properties = [text, attribute("draft"), notes]
+        note.versionHashModifier = name
+        change?.make(note, text, notes)
+        return NSManagedObjectModel(note)
+    }
+
+    @Test("goes back where nothing is lost on the way, and else not", arguments: Change.allCases)
+    func whole(change: Change) throws {
+        let stack = try Stack(home.url(), changed(nil))
+        let context = stack.newContext()
+        NSEntityDescription.insertNewObject(forEntityName: "Note", into: context).setValue("kept", forKey: "text")
+        try context.save()
+        try stack.close()
+        try Stack(home.url(), changed(change), options: migrating).close()
+        guard change.isLossless else { return _ = cocoaError(134130) { try Stack(home.url(), changed(nil), options: migrating) } }
+        try Stack(home.url(), changed(nil), options: migrating).close()
+        #expect(try home.sql("SELECT ZTEXT FROM ZNOTE") == "kept")
+    }
+
+    // * What a document has behind it counts for the database that it becomes.
+    @Test("is refused where it was a document when it was migrated")
+    func document() throws {
+        let name = name
+        NSManagedObjectModel.register(name) { Self.version(name, ["text"]) }
+        let stacks = [version("text"), version("text", "color")].map { Stack($0) }
+        let folder = try TemporaryFolder()
+        let url = folder.file("document")
+        for stack in stacks {
+            try stack.coordinator.addPersistentStore(ofType: NSXMLStoreType, configurationName: nil, at: url, options: migrating)
+        }
+        let document = stacks[1].coordinator.persistentStores[0]
+        try stacks[1].coordinator.migratePersistentStore(document, to: home.url(), type: .sqlite)
+        try stacks[1].close()
+        cocoaError(134130) { try Stack(home.url(), version("text"), options: migrating) }
     }
 
     // * The program carries both versions, as one whose current version was set back in Xcode.

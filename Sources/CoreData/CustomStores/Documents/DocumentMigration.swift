@@ -56,6 +56,8 @@ struct DocumentMigration {
         let references = store.references
         let stamped = StoreMetadata(model: opening.model, configuration: opening.configurationName, type: form.storeType).values
         var kept = metadata.merging(stamped) { $1 }.filter { $0.key != "_NSAutoVacuumLevel" }
+        // A database that the document becomes has a copy of its model.
+        kept[StoreMetadata.formerVersionsKey] = StoreMetadata.formerVersions(metadata, leavingFor: opening.model, opening.configurationName)
         if let mark = opening.options?[DatabaseOptions.stageKey] { kept[DatabaseOptions.stageKey] = mark }
         return try MemoryMigration.run(store, opening) { rows in
             let writing = DocumentWriting(rows, opening.model) { key, root in

@@ -5,8 +5,8 @@ import SQLiteDriver
 /// The search for the model that a store was written with.
 ///
 /// The store's own copy comes first: it is certainly of the store, and no folder has to be read. Then what its stages say, what the program
-/// carries, all versions of the model that it is opened with, and those of all models in the bundles. On the way back to a version that the store has left, the copy does not count: a program
-/// that knows no more of the newer version has no use for its data, and would lose them.
+/// carries, all versions of the model that it is opened with, and those of all models in the bundles. On the way back to a version that the store has
+/// left, the copy does not count where anything would be lost: a program that knows no more of the newer version has no use for its data.
 struct SourceModelSearch {
     struct Found {
         let model: NSManagedObjectModel
@@ -18,15 +18,15 @@ struct SourceModelSearch {
     let url: URL
     /// What its stages say, and the model that it is opened with, of which it may be another configuration.
     var atHand: [NSManagedObjectModel] = []
-    /// Whether the store is to be again what it was before a migration.
-    var isWayBack = false
+    /// The version that the store has left, and is to be of again; nil on the way to another one.
+    var former: NSManagedObjectModel?
 
     /// - Throws: `CocoaError` 134130 that lists the hashes and the places.
     func find(in connection: Connection? = nil) throws -> Found {
         // A copy that cannot be read is as good as none: the model may be elsewhere.
-        let carried = isWayBack ? nil : connection
-        let copy = carried.flatMap { try? ModelCache.read(from: $0) }.flatMap { $0 }.flatMap { try? NSManagedObjectModel($0) }
-        if let found = ([copy].compactMap { $0 } + atHand).lazy.compactMap(fitting).first { return found }
+        let copy = connection.flatMap { try? ModelCache.read(from: $0) }.flatMap { $0 }.flatMap { try? NSManagedObjectModel($0) }
+        if let found = copy.flatMap(fitting), losesNothing(found) { return found }
+        if let found = atHand.lazy.compactMap(fitting).first { return found }
         let registered = NSManagedObjectModel.allRegistered
         if let found = registered.lazy.compactMap(fitting).first { return found }
         let places = ModelPlaces([.main] + Bundle.allBundles)
@@ -44,6 +44,11 @@ struct SourceModelSearch {
         let names = [configuration, nil] + model.configurations.sorted(by: binaryOrder)
         return names.first { model.isConfiguration(withName: $0, compatibleWithStoreMetadata: metadata.dictionary) }
             .map { Found(model: model, configuration: $0) }
+    }
+
+    /// NB: a version that the store has left may be the newer one, where a program of a version between the two has taken the store to its own.
+    private func losesNothing(_ copy: Found) -> Bool {
+        former.map { ModelTransition(from: copy.model, to: $0).keepsAll((copy.configuration, configuration)) } ?? true
     }
 
     private func missing(hasCopy: Bool, registered: Int, _ places: [String]) -> CocoaError {
@@ -65,11 +70,11 @@ struct SourceModelSearch {
     }
 
     private func ownPlace(_ hasCopy: Bool) -> String {
-        if isWayBack { return "not in the store, whose copy leads forward only" }
+        if former != nil { return "not in the store, whose copy leads forward only" }
         return hasCopy ? "the copy in the store, which is of another version" : "the store, which carries no copy"
     }
 
     private var newer: String {
-        isWayBack ? "A newer version of the program has migrated it, and what only that one knows would be lost on the way back. " : ""
+        former != nil ? "A newer version of the program has migrated it, and what only that one knows would be lost on the way back. " : ""
     }
 }

@@ -29,7 +29,7 @@ extension StoreDatabase {
                     configuration: configuration,
                     url: place.url,
                     atHand: [options.stagedModel, model].compactMap { $0 },
-                    isWayBack: metadata.wasOnce(model, configuration)
+                    former: metadata.wasOnce(model, configuration) ? model : nil
                 )
                 let source = try known ?? search.find(in: connection)
                 if known == nil, hasMappingModel(source.model, model) { throw MappingModelWanted(source: source) }
