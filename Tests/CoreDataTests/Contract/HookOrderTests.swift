@@ -85,7 +85,7 @@ struct HookOrderTests {
         }
     }
 
-    // * Several connames insert, save, fetch, count and follow relationships.
+    // * Several contexts insert, save, fetch, count and follow relationships.
     @Test("is called once at a time, whoever fetches and saves")
     func alone() throws {
         DispatchQueue.concurrentPerform(iterations: 6) { [coordinator] _ in
