@@ -59,8 +59,11 @@ extension NSPersistentStoreCoordinator: StoreReader {
     func save(_ changes: ChangeSet, willCommit: () -> Void) throws -> SaveReceipt {
         var receipt = SaveReceipt(groups: changes.groups.map { SaveReceipt.Group(store: $0.store) })
         var parts = try route(changes, &receipt)
-        for index in parts.indices { parts[index].changes.origin = changes.origin }
-        let taken = try save(parts[...], willCommit)
+        for index in parts.indices {
+            parts[index].changes.origin = changes.origin
+            parts[index].changes.turn = parts[index].store.turnToSave()
+        }
+        let taken = try asking(parts) { try save(parts[...], willCommit) }
         noteSave()
         receipt.publish = { for part in taken { part.publish() } }
         for (part, taken) in zip(parts, taken) {
@@ -70,6 +73,12 @@ extension NSPersistentStoreCoordinator: StoreReader {
     }
 
     private typealias Part = (store: any RowStore, changes: StoreChanges)
+
+    /// Who asks a class of the program has the hooks before the turn at any database, since a hook that reads may wait for one.
+    private func asking(_ parts: [Part], _ save: () throws -> [StoreReceipt]) throws -> [StoreReceipt] {
+        guard parts.contains(where: { $0.store.capabilities.contains(.ownReferences) }) else { return try save() }
+        return try hooks.withLock(save)
+    }
 
     /// Every store's transaction is open, and all its statements have run, before the first is committed: a failure in one leaves all as
     /// they were. Only a commit that fails after another store's cannot take that one back.

@@ -19,6 +19,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         var additions = 0
     }
     let stores = Lock(Stores())
+    /// The classes of the program's stores are asked one at a time.
+    let hooks = NSRecursiveLock()
     /// Where stores are opened that are added in the background, one after the other.
     let additions = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator.additions")
     /// The queue of `perform(_:)`, once it was asked for; the layer that has queues makes it.

@@ -12,14 +12,12 @@ import Foundation
 ///
 /// Somebody else who writes the file meanwhile is not noticed by itself: two coordinators on one place do not see each other's saves.
 ///
-/// > Concurrency: the framework calls the hooks one at a time, on the queue of whoever adds the store or saves. A hook must use no context but that
+/// > Concurrency: the framework calls the hooks one at a time in each coordinator, on the queue of whoever adds the store or saves. A hook must use no context but that
 /// of the object that it is given, and that only to read.
 open class NSAtomicStore: NSPersistentStore {
     final let nodes = CacheNodes()
     /// Nil before the store is loaded, and once it is closed.
     final let mirror = Lock<StoreMirror?>(nil)
-    /// Hooks are called one at a time. Taken before anything of the mirror.
-    final let hooks = NSRecursiveLock()
     /// Whether a save is under way; with `hooks` held.
     final var isSaving = false
     /// Whether the class is asked to write; with `hooks` held.

@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import SQLiteDriver
 
@@ -61,7 +62,9 @@ struct MigrationInPlace {
         do {
             try site.isDatabase ? replace() : replaceDocument()
         } catch let error as SQLiteError {
-            throw CocoaError(error, url: site.url, doing: "migrate the store")
+            let reason = CocoaError(error, url: site.url, doing: "migrate the store")
+            // Who waits for others may try once more.
+            throw error.code == SQLITE_BUSY ? reason : CocoaError.notMigrated(site.url, reason)
         } catch {
             throw CocoaError.notMigrated(site.url, (error as? MigrationCancellation)?.error ?? error)
         }

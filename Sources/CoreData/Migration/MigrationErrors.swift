@@ -20,7 +20,8 @@ extension CocoaError {
     static func notMigrated(_ url: URL, _ error: any Error) -> CocoaError {
         var userInfo = (error as? CocoaError)?.userInfo.filter { ["entity", "property", "mapping", "reason"].contains($0.key) } ?? [:]
         userInfo[NSFilePathErrorKey] = url.path
-        userInfo[NSUnderlyingErrorKey] = (error as? CocoaError)?.userInfo[NSUnderlyingErrorKey] ?? error
+        let told = (error as? CocoaError).flatMap { $0.code == .migration ? $0.userInfo[NSUnderlyingErrorKey] : nil }
+        userInfo[NSUnderlyingErrorKey] = told ?? error
         let text = "The store at \(url.path) was not migrated, and is what it was: \(error.localizedDescription)"
         return .coreData(.migration, text, userInfo: userInfo)
     }

@@ -57,6 +57,10 @@ open class NSPersistentStore: NSObject {
     /// What the program says that identifies its objects, for a store which chooses that itself.
     final var references: ReferenceTable?
 
+    /// Held while the program's class is asked: the coordinator's, so that a class is called once at a time and its hooks may read other stores, as on a
+    /// Mac. Taken before any turn at a database.
+    final let hooks: NSRecursiveLock
+
     /// Makes a store that is not open yet. The coordinator calls this; a program does not.
     public init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?,
@@ -68,6 +72,7 @@ open class NSPersistentStore: NSObject {
         self.url = url
         self.options = options
         isReadOnly = DatabaseOptions.flag(options?[NSReadOnlyPersistentStoreOption])
+        hooks = root?.hooks ?? NSRecursiveLock()
         super.init()
         owner = root
     }

@@ -48,6 +48,8 @@ package protocol RowStore: NSPersistentStore {
 
     /// Whether metadata were set that a save has to write, though it may have nothing else for the store.
     var hasUnwrittenMetadata: Bool { get }
+    /// Waits until nobody else saves here; nil where a save waits for that itself. Called before anything else is held.
+    func turnToSave() -> SaveTurn?
     /// Takes all changes or none. `next` runs when everything is written that can be taken back: where it throws, nothing is written here either.
     ///
     /// - Throws: `SaveConflicts`, or a `CocoaError`; the store is as it was then.
@@ -132,6 +134,8 @@ extension RowStore {
             userInfo: [NSAffectedStoresErrorKey: [self]]
         )
     }
+
+    package func turnToSave() -> SaveTurn? { nil }
 
     package var followsUse: Bool { false }
     package func contextDidBegin(using ids: [NSManagedObjectID]) {}

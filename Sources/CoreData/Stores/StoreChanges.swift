@@ -13,6 +13,8 @@ package struct StoreChanges {
     /// By owner: the to-many relationships that changed, by their indexes.
     var changedToManys: [RowReference: SlotMask] = [:]
     package var origin = ChangeOrigin()
+    /// What `turnToSave()` has given: whoever takes the changes ends it when others can see them.
+    package var turn: SaveTurn?
 
     /// Whether any row of these can hold a reference: only then must temporary keys be found again.
     var refersToOthers: Bool {

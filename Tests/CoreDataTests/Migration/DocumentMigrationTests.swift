@@ -121,7 +121,9 @@ struct DocumentMigrationTests {
             let before = try Data(contentsOf: url)
             try Data(count: 990_000 - before.count).write(to: filling)
             let error = cocoaError(134110) { try Self.open(Self.next(), type, url, migrating) }
-            #expect((error?.userInfo[NSUnderlyingErrorKey] as? NSError)?.code == Int(ENOSPC), "\(String(describing: error))")
+            let reason = error?.userInfo[NSUnderlyingErrorKey] as? CocoaError
+            #expect(reason?.code == .fileWriteOutOfSpace, "\(String(describing: error))")
+            #expect((reason?.userInfo[NSUnderlyingErrorKey] as? NSError)?.code == Int(ENOSPC))
             #expect(try Data(contentsOf: url) == before)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() == ["Zoo.document", "filling"])
             try FileManager.default.removeItem(at: filling)

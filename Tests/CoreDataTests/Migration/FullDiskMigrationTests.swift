@@ -46,7 +46,17 @@ struct FullDiskMigrationTests {
         arguments: [true, false],
         [100, 400, 900]
     )
-    func full(byMapping: Bool, kilobytes: Int) throws {
+    func full(byMapping: Bool, kilobytes: Int) throws { try leavesOld(byMapping, kilobytes) }
+
+    // * As before, where the new contents fit beside the store, but not into it then.
+    @Test(
+        "leaves the old store also where the new one has been made beside it",
+        .enabled(if: Mounts.areAllowed, Mounts.whyNot),
+        arguments: [1500, 1650]
+    )
+    func fullAtLast(kilobytes: Int) throws { try leavesOld(true, kilobytes) }
+
+    private func leavesOld(_ byMapping: Bool, _ kilobytes: Int) throws {
         try Mounts.small(folder.url, kilobytes: 6000) {
             try fill()
             let before = try StoreContents(url, version(1)).objects

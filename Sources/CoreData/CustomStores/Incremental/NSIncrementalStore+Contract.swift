@@ -103,10 +103,11 @@ extension NSIncrementalStore: RowStore, ClassStore {
 
     package var hasUnwrittenMetadata: Bool { hasNewMetadata }
 
+    package func turnToSave() -> SaveTurn? { SaveTurn(turns, of: self) }
+
     /// Everything else of the coordinator's save has been written when the class is asked: it cannot take back what it has done.
     package func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt {
         let call = try HookCall(of: self)
-        let turn = SaveTurn(turns, of: self)
         // What others set from now on may be too late for what is written.
         let edit = metadataEdit
         let save = ObjectSave(changes, call)
@@ -123,44 +124,7 @@ extension NSIncrementalStore: RowStore, ClassStore {
         return StoreReceipt(insertedKeys: save.insertedKeys) { [self] in
             saves.publish(number) { save.publish(isOvertaken: $0) }
             didWriteMetadata(written)
-            turn.end()
+            changes.turn?.end()
         }
-    }
-}
-
-/// One save at a time: from the look at what others have saved to when the others can see this one. Ends with the last reference to it.
-final class SaveTurn {
-    private var turns: SaveTurns?
-
-    /// - Precondition: no turn is this thread's.
-    init(_ turns: SaveTurns, of store: NSPersistentStore) {
-        turns.begin(store)
-        self.turns = turns
-    }
-
-    deinit { end() }
-
-    func end() {
-        turns?.end()
-        turns = nil
-    }
-}
-
-/// Whose turn it is to save a store.
-final class SaveTurns: Sendable {
-    private let semaphore = DispatchSemaphore(value: 1)
-    private let thread = Lock<pthread_t?>(nil)
-
-    fileprivate func begin(_ store: NSPersistentStore) {
-        if thread.withLock({ $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }) {
-            store.refuseNestedSave()
-        }
-        semaphore.wait()
-        thread.withLock { $0 = pthread_self() }
-    }
-
-    fileprivate func end() {
-        thread.withLock { $0 = nil }
-        semaphore.signal()
     }
 }

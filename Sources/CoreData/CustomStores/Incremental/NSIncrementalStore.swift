@@ -9,7 +9,7 @@ import Foundation
 /// The context that a hook is given is one of its own, for making objects and for reading; it is not the one that asks, and lasts as long as the
 /// call.
 ///
-/// > Concurrency: the hooks that answer are called one at a time, on the queue of whoever fetches or saves. The two that tell which objects contexts
+/// > Concurrency: the hooks that answer are called one at a time in each coordinator, on the queue of whoever fetches or saves. The two that tell which objects contexts
 /// have come while others run, too.
 open class NSIncrementalStore: NSPersistentStore {
     /// Nil before the store is open, and once it is closed.
@@ -18,9 +18,6 @@ open class NSIncrementalStore: NSPersistentStore {
     final let saved = SavedObjects()
     final let turns = SaveTurns()
     final let calls = HookCalls()
-    /// Hooks are called one at a time: on a Mac the coordinator sees to that, and most classes have no lock of their own. Held for a call only,
-    /// so that a save that waits for another store lets others read.
-    final let hooks = NSRecursiveLock()
     /// Whether the class is asked to save; with `hooks` held.
     final var isWriting = false
     final override var isWritingHere: Bool { hooks.unlessHeldElsewhere { isWriting } ?? false }

@@ -10,8 +10,9 @@ import SQLiteDriver
 /// A save that was refused may keep the next turn for its second attempt. It is a head start, no lock: it ends by itself after a while, so that
 /// nobody waits for ever where what prepares the attempt waits for others in turn.
 ///
-/// Not recursive. Nothing inside a turn may wait for a database that comes earlier in the order of `identity`, and what a program's class does in one,
-/// as in the save of a store of its own, must not need the same database: it would wait for itself.
+/// Not recursive. Nothing inside a turn may wait for a database that comes earlier in the order of `identity`, nor for the coordinator's `hooks`, which
+/// whoever needs both has before. What a program's class does in a turn, as in the save of a store of its own, must not need the same database: it
+/// would wait for itself.
 final class StoreLock: Sendable {
     let identity: DatabaseIdentity
     /// Who wants to know of commits.
