@@ -70,9 +70,17 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     }
 
     func freeze(_ facts: EntityFacts) {
+        indexes += indexesOfProperties
         declaredProperties.forEach { $0.freeze() }
         indexes.forEach { $0.freeze() }
         self.facts = facts
+    }
+
+    /// Those of properties that say themselves that they are indexed, where none that is named here does the same.
+    private var indexesOfProperties: [NSFetchIndexDescription] {
+        declaredProperties.filter { property in
+            property.isIndexed && !indexes.contains { $0.name == property.name || $0.elements.map(\.propertyName) == [property.name] }
+        }.map { NSFetchIndexDescription(name: $0.name, elements: [NSFetchIndexElementDescription(property: $0, collationType: .binary)]) }
     }
 
     final func requireEditable() {

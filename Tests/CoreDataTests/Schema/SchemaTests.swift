@@ -218,6 +218,23 @@ struct SchemaTests {
     }
 
     // The configuration has the subentity only: its rows live in the root's table.
+    // * Two attributes say themselves that they are indexed; an index of the entity is over one of them alone. A copy of the model is made of it.
+    @Test("has an index for an attribute that says it is indexed, where no other is over it alone")
+    func indexedAttributes() throws {
+        let entity = NSEntityDescription("A", attribute("x"), attribute("y"), attribute("z"))
+        for property in entity.properties.prefix(2) { property.isIndexed = true }
+        let element = NSFetchIndexElementDescription(property: entity.properties[1], collationType: .binary)
+        entity.indexes = [NSFetchIndexDescription(name: "byY", elements: [element])]
+        let copy = try #require(entity.copy() as? NSEntityDescription)
+        for entity in [entity, copy] {
+            #expect(
+                statements(schema(entity), about: "INDEX") == [
+                    "CREATE INDEX Z_A_byY ON ZA (ZY COLLATE BINARY ASC)", "CREATE INDEX Z_A_x ON ZA (ZX COLLATE BINARY ASC)",
+                ]
+            )
+        }
+    }
+
     @Test("of a configuration numbers its entities and their superentities, and leaves out what leads elsewhere")
     func configuration() {
         let (a, root, sub) = (NSEntityDescription("A"), NSEntityDescription("Root"), NSEntityDescription("Sub"))

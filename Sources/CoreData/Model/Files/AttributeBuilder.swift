@@ -12,6 +12,7 @@ struct AttributeBuilder {
         description.name = attribute.name
         description.isOptional = attribute.isOptional
         description.isTransient = attribute.isTransient
+        description.isIndexed = attribute.isIndexed
         description.attributeType = NSAttributeType(attribute.type)
         description.defaultValue = attribute.defaultValue.flatMap { $0.suited(to: attribute.type)?.plain(for: attribute.type) }
         description.valueTransformerName = attribute.valueTransformerName
