@@ -40,6 +40,9 @@ extension MigrationScript {
         let numbered = { (entities: [NSEntityDescription]) in entities.compactMap { transition.new.numbering[$0] } }
         let numbers = { (entities: [NSEntityDescription]) in Self.list(numbered(entities)) }
         let origin = { transition.models.origin(of: attribute, in: $0) as? NSAttributeDescription }
+        // NB: before there are defaults, which have the new form.
+        let marked = heirs.filter { heir in origin(heir).flatMap { change.origin?[$0] }.map { $0.isMarked != column.isMarked } ?? false }
+        if !marked.isEmpty { remark(column, change.table.name, numbered(marked)) }
         if let value = attribute.storedDefault(isMarked: column.isMarked) {
             let without = heirs.filter { origin($0) == nil }
             let update = "UPDATE \(change.table.name) SET \(column.name) = ?1 WHERE Z_ENT IN"
@@ -47,8 +50,6 @@ extension MigrationScript {
             let became = attribute.isOptional ? [] : heirs.filter { origin($0)?.isOptional == true }
             if !became.isEmpty { run("\(update) (\(numbers(became))) AND \(column.name) IS NULL", [value]) }
         }
-        let marked = heirs.filter { heir in origin(heir).flatMap { change.origin?[$0] }.map { $0.isMarked != column.isMarked } ?? false }
-        if !marked.isEmpty { remark(column, change.table.name, numbered(marked)) }
     }
 
     /// NB: data that may be in files of their own begin with a byte that says where they are; others do not.
