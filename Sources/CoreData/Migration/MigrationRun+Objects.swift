@@ -166,14 +166,14 @@ extension MigrationRun {
     }
 }
 
-/// The objects that a value of an expression is, or holds.
+/// The objects that a value of an expression is, or holds; without an order, in that of their keys.
 func managedObjects(_ value: Any?) throws -> [NSManagedObject] {
     guard let value, !(value is NSNull) else { return [] }
     if let object = value as? NSManagedObject { return [object] }
     let all: [Any] =
         switch value {
         case let list as NSOrderedSet: list.array
-        case let set as Set<NSManagedObject>: Array(set)
+        case let set as Set<NSManagedObject>: set.sorted { $0.key < $1.key }
         case let set as Set<AnyHashable>: set.map(\.base)
         case let list as [Any?]: list.compactMap { $0 }
         default: [value]

@@ -87,8 +87,8 @@ private struct RelationWriter {
         let mapping = copied.targets.map { " AND t.mapping = \($0)" } ?? ""
         collection = """
             INSERT OR IGNORE INTO temp.relation(owner, target, kind, position, back) SELECT o.Z_PK, t.made, t.kind, \
-            \(Self.place("position", "o.Z_PK", "t.made", relationship.isOrdered)), \
-            \(Self.place("back", "t.made", "o.Z_PK", relationship.inverse?.isOrdered ?? false)) FROM (\(pairs)) pair \
+            \(Self.place("position", "o.Z_PK", "pair.target, t.made", relationship.isOrdered)), \
+            \(Self.place("back", "t.made", "pair.owner", relationship.inverse?.isOrdered ?? false)) FROM (\(pairs)) pair \
             CROSS JOIN main.\(owner.table) o ON o.Z_PK = pair.owner + \(rows.distance) AND o.Z_PK \(made) \
             CROSS JOIN temp.became t ON t.root = \(before.rootNumber) AND t.key = pair.target\(mapping) \
             WHERE t.kind IN (\(MigrationScript.list(target.kinds(new)))) AND EXISTS (SELECT 1 FROM main.\(target.table) WHERE Z_PK = t.made)\
