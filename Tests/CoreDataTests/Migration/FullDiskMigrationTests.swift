@@ -74,6 +74,23 @@ struct FullDiskMigrationTests {
         }
     }
 
+    // * There is no room for a copy of the store.
+    // => Nothing of one is there that could be taken for it; with room there is a whole one.
+    @Test("leaves no part of a backup", .enabled(if: Mounts.areAllowed, Mounts.whyNot))
+    func backup() throws {
+        try Mounts.small(folder.url, kilobytes: 6000) {
+            try fill()
+            let (filler, copy) = (folder.file("filler"), folder.file("Store.sqlite.backup"))
+            try leave(200, filler)
+            #expect(throws: CocoaError.self) { try StoreFileMigration(of: url, to: version(2))?.backUp(to: copy) }
+            #expect(try folder.contents().filter { $0.contains("backup") } == [])
+            try FileManager.default.removeItem(at: filler)
+            try StoreFileMigration(of: url, to: version(2))?.backUp(to: copy)
+            #expect(try StoreContents(copy, version(1)).objects == StoreContents(url, version(1)).objects)
+            #expect(try folder.contents().filter { !$0.hasPrefix("Store.sqlite") } == [])
+        }
+    }
+
     /// Fills the volume but for so much.
     private func leave(_ kilobytes: Int, _ file: URL) throws {
         try Data().write(to: file)

@@ -113,9 +113,16 @@ extension SchemaTransition {
 }
 
 extension StorePlace {
-    /// Writes a copy of the store as it is to a place where nothing is yet, with the data that it has in files of their own.
+    /// Writes a copy of the store as it is to a place where nothing is yet, with the data that it has in files of their own. It is whole or not there.
     func backUp(to copy: URL) throws {
         if let supportFolder, let target = StorePlace.file(copy).supportFolder { try ExternalFiles(supportFolder).copy(to: target) }
+        let unfinished = copy.deletingLastPathComponent().appendingPathComponent(".\(copy.lastPathComponent).\(UUID().uuidString)")
+        defer { unlink(unfinished.path) }
+        try write(to: unfinished)
+        try FileManager.default.moveItem(at: unfinished, to: copy)
+    }
+
+    private func write(to copy: URL) throws {
         let connection = try connectForReading(timeout: SQLiteStore.defaultTimeout)
         defer { connection.close() }
         try inStore(url) {
