@@ -15,6 +15,7 @@ extension NSAtomicStore: RowStore, ClassStore {
     func begin(_ model: NSManagedObjectModel) throws {
         let mirror = try StoreMirror(self, model: model)
         self.mirror.withLock { $0 = mirror }
+        references?.releasePromises()
         try load()
         var nodes = NodeImport(self, model)
         try mirror.fill(nodes.all())
@@ -72,7 +73,10 @@ extension NSAtomicStore: RowStore, ClassStore {
         return try hooks.withLock {
             let keys = try opened().reserveKeys(rows.count, for: entity)
             let objects = StagedObjects(coordinator).objects(rows, keys, of: entity, store: number)
-            for (key, object) in zip(keys, objects.made) { _ = try bindReference(of: object, key) }
+            for (key, object) in zip(keys, objects.made) {
+                let bound = try bindReference(of: object, key)
+                references?.promise(key, bound.reference, root: bound.root)
+            }
             return keys
         }
     }
@@ -115,28 +119,35 @@ extension NSAtomicStore: RowStore, ClassStore {
         try body()
     }
 
-    /// Asks the class what identifies a new object.
+    /// What identifies a new object: what it was promised, or what the class says.
     ///
-    /// - Returns: what the key stands for now; nil where it stood for something already.
-    func bindReference(of object: NSManagedObject, _ key: Int64) throws -> BoundReference? {
+    /// - Throws: an error that names the class, where that is no reference object, or another object's.
+    func bindReference(of object: NSManagedObject, _ key: Int64) throws -> BoundReference {
         let root = object.entity.rootEntity.name ?? ""
-        guard let references else { return nil }
-        if let known = references.reference(of: key, root: root) {
-            guard references.known(known, root: root) == key else { throw taken(known) }
-            return nil
-        }
-        let given = newReferenceObject(for: object)
-        guard let reference = ReferenceObject(given) else {
-            throw broken(
-                "newReferenceObject(for:)",
-                "has returned \(given), which is neither a text nor a whole number",
-                .persistentStoreSave
-            )
-        }
+        guard let references else { throw closed }
+        let promised = references.reference(of: key, root: root)
+        // NB: others may have saved an object under it, and the store was removed and added anew since: no save could write this one then.
+        let reference = try promised.flatMap { isFree($0, for: key, object.entity) ? $0 : nil } ?? newReference(for: object)
+        guard isFree(reference, for: key, object.entity) else { throw taken(reference) }
         let former = references.known(reference, root: root)
-        if let former, hasNode(former, object.entity) { throw taken(reference) }
         references.bind(key, to: reference, root: root)
-        return BoundReference(root: root, key: key, reference: reference, former: former)
+        return BoundReference(root: root, key: key, reference: reference, former: former == key ? nil : former, promised: promised)
+    }
+
+    private func newReference(for object: NSManagedObject) throws -> ReferenceObject {
+        let given = newReferenceObject(for: object)
+        if let reference = ReferenceObject(given) { return reference }
+        throw broken(
+            "newReferenceObject(for:)",
+            "has returned \(given), which is neither a text nor a whole number",
+            .persistentStoreSave
+        )
+    }
+
+    /// Whether no other object has it.
+    private func isFree(_ reference: ReferenceObject, for key: Int64, _ entity: NSEntityDescription) -> Bool {
+        guard let known = references?.known(reference, root: entity.rootEntity.name ?? ""), known != key else { return true }
+        return !hasNode(known, entity)
     }
 
     private func taken(_ reference: ReferenceObject) -> CocoaError {
@@ -154,9 +165,12 @@ struct BoundReference {
     let key: Int64
     let reference: ReferenceObject
     let former: Int64?
+    /// What the object was told before.
+    var promised: ReferenceObject?
 
     func takeBack(from table: ReferenceTable) {
         table.unbind(key, root: root)
         if let former { table.bind(former, to: reference, root: root) }
+        if let promised { table.promise(key, promised, root: root) }
     }
 }

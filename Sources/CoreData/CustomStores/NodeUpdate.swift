@@ -77,7 +77,7 @@ final class NodeUpdate {
 
     private func addNodes(for objects: [NSManagedObject], _ group: ChangeSet.Group) throws {
         for object in objects {
-            if let reference = try store.bindReference(of: object, object.key) { bound.append(reference) }
+            bound.append(try store.bindReference(of: object, object.key))
             let node = store.newCacheNode(for: object)
             guard node.objectID == object.objectID else {
                 throw store.broken("newCacheNode(for:)", "has returned a node of another object, \(node.objectID)", .persistentStoreSave)

@@ -104,6 +104,8 @@ final class ReferenceTable: Sendable {
         var early: Set<Int64> = []
         /// The keys under which objects came later that early ones were made for.
         var arrived: [Int64: Int64] = [:]
+        /// Keys of new objects that no save has written yet, which know already what will identify them.
+        var promised: Set<Int64> = []
     }
     /// By the name of the root entity.
     private let roots = Lock<[String: Root]>([:])
@@ -163,13 +165,37 @@ final class ReferenceTable: Sendable {
                 roots[root]?.arrived[former] = key
             }
             roots[root]?.arrived[key] = nil
+            roots[root]?.promised.remove(key)
             Self.bind(key, reference, &roots[root, default: Root()])
+        }
+    }
+
+    /// A new object has been told what will identify it, before it is saved.
+    func promise(_ key: Int64, _ reference: ReferenceObject, root: String) {
+        roots.withLock { roots in
+            let isFree = roots[root]?.keys[Name(reference.name)] == nil
+            if isFree { roots[root, default: Root()].keys[Name(reference.name)] = key }
+            roots[root, default: Root()].references[key] = reference
+            roots[root]?.promised.insert(key)
+        }
+    }
+
+    /// What identifies an object that is about to be read is its own, whoever was promised the same: others may have saved it meanwhile.
+    func releasePromises() {
+        roots.withLock { roots in
+            for (name, root) in roots {
+                for key in root.promised {
+                    guard let reference = root.references[key], root.keys[Name(reference.name)] == key else { continue }
+                    roots[name]?.keys[Name(reference.name)] = nil
+                }
+            }
         }
     }
 
     /// A key stands for nothing any more.
     func unbind(_ key: Int64, root: String) {
         roots.withLock { roots in
+            roots[root]?.promised.remove(key)
             guard let reference = roots[root]?.references.removeValue(forKey: key) else { return }
             if roots[root]?.keys[Name(reference.name)] == key { roots[root]?.keys[Name(reference.name)] = nil }
         }
