@@ -6,8 +6,7 @@ extension NSPersistentStoreCoordinator {
     /// - Throws: `CocoaError` 134091 where a store cannot, 134030 where it was opened read-only, 134040 as for a save; what the stores throw.
     func execute(_ request: BatchRequest) throws -> [(store: any RowStore, changes: BatchChanges)] {
         let stores = try stores(for: request).sorted { $0.location < $1.location }
-        let receipts = try execute(request, stores[...])
-        noteSave()
+        let receipts = try noting("An \(request.name) was carried out") { try execute(request, stores[...]) }
         for receipt in receipts { receipt.publish() }
         return zip(stores, receipts).map { ($0, $1.changes) }
     }
@@ -47,11 +46,9 @@ extension NSPersistentStoreCoordinator {
             return [receipt] + rest
         } catch  where !rest.isEmpty {
             for receipt in rest { receipt.publish() }
-            throw CocoaError.coreData(
-                .persistentStoreIncompleteSave,
-                "An \(request.name) has changed other stores, but not the one at \(store.url?.path ?? "?"): \(error.localizedDescription)",
-                userInfo: [NSAffectedStoresErrorKey: [store], NSUnderlyingErrorKey: error]
-            )
+            throw IncompleteChange(missing: store, error)
+        } catch let change as IncompleteChange {
+            throw change.with(missing: store)
         }
     }
 }

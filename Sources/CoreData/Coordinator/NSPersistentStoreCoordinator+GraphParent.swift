@@ -63,8 +63,7 @@ extension NSPersistentStoreCoordinator: StoreReader {
             parts[index].changes.origin = changes.origin
             parts[index].changes.turn = parts[index].store.turnToSave()
         }
-        let taken = try asking(parts) { try save(parts[...], willCommit) }
-        noteSave()
+        let taken = try noting("The changes were saved") { try asking(parts) { try save(parts[...], willCommit) } }
         receipt.publish = { for part in taken { part.publish() } }
         for (part, taken) in zip(parts, taken) {
             for ((index, _), keys) in zip(part.changes.groups, taken.insertedKeys) { receipt.groups[index].insertedKeys = keys }
@@ -80,10 +79,24 @@ extension NSPersistentStoreCoordinator: StoreReader {
         return try hooks.withLock(save)
     }
 
+    /// Counts what was written, all of it or a part.
+    ///
+    /// - Throws: `CocoaError` 134040 for a part.
+    func noting<Receipts>(_ what: String, _ change: () throws -> Receipts) throws -> Receipts {
+        do {
+            let receipts = try change()
+            noteSave()
+            return receipts
+        } catch let change as IncompleteChange {
+            noteSave()
+            throw change.error(what)
+        }
+    }
+
     /// Every store's transaction is open, and all its statements have run, before the first is committed: a failure in one leaves all as
     /// they were. Only a commit that fails after another store's cannot take that one back.
     ///
-    /// - Throws: `CocoaError` 134040 for such a commit, with the store that was not written.
+    /// - Throws: `IncompleteChange` for such a commit.
     private func save(_ parts: ArraySlice<Part>, _ willCommit: () -> Void) throws -> [StoreReceipt] {
         guard let part = parts.first else {
             willCommit()
@@ -95,11 +108,9 @@ extension NSPersistentStoreCoordinator: StoreReader {
             return [receipt] + rest
         } catch  where !rest.isEmpty {
             for receipt in rest { receipt.publish() }
-            throw CocoaError.coreData(
-                .persistentStoreIncompleteSave,
-                "The changes were saved in other stores, but not in the one at \(part.store.url?.path ?? "?"): \(error.localizedDescription)",
-                userInfo: [NSAffectedStoresErrorKey: [part.store], NSUnderlyingErrorKey: error]
-            )
+            throw IncompleteChange(missing: part.store, error)
+        } catch let change as IncompleteChange {
+            throw change.with(missing: part.store)
         }
     }
 
