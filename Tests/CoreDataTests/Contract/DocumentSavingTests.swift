@@ -36,6 +36,26 @@ struct DocumentSavingTests {
         #expect(try open(type).all(Tag.self).map(\.label) == ["t"])
     }
 
+    // * Two threads make a document at one place, each on a coordinator of its own.
+    // => Both have it, and it is one: the second was refused (134030).
+    @Test("is made once, where several make it at once", arguments: types)
+    func madeByTwo(_ type: String) async throws {
+        for round in 0..<20 {
+            let place = folder.file("\(round)")
+            let identifiers = await withTaskGroup(of: String?.self) { group in
+                for _ in 0..<2 {
+                    group.addTask {
+                        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+                        let store = try? coordinator.addPersistentStore(ofType: type, configurationName: nil, at: place)
+                        return store?.identifier
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(identifiers.count == 2 && identifiers[0] != nil && Set(identifiers).count == 1)
+        }
+    }
+
     @Test("keeps any text in its metadata", arguments: types, ["\u{feff}mark", "a\rb", "a\u{1}b", "\u{0}", "\u{fffe}", "<&>"])
     func metadataTexts(_ type: String, _ text: String) throws {
         let context = try open(type)

@@ -19,13 +19,20 @@ class DocumentStore: NSAtomicStore {
             throw CocoaError.coreData(.persistentStoreOpen, "A store of type \(Self.storeType) needs the URL of a file.")
         }
         var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else { return try makeMetadata(url) }
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else { return try make(url) }
         if isDirectory.boolValue { throw Document.corrupt(url, "is a directory, not a document") }
         stamp = FileStamp(url)
-        if stamp?.isEmpty == true { return try makeMetadata(url) }
+        if stamp?.isEmpty == true { return try make(url) }
         let document = try Document(contentsOf: url)
         self.document = document
         metadata = document.metadata
+    }
+
+    /// Several may make the document at once: one does, the others read it.
+    private func make(_ url: URL) throws {
+        try makeMetadata(url)
+        do { try save() } catch let error as CocoaError where error.code == .persistentStoreSave { return try loadMetadata() }
+        document = Document(metadata: metadata, lastNumbers: [:])
     }
 
     private func makeMetadata(_ url: URL) throws {
@@ -41,7 +48,7 @@ class DocumentStore: NSAtomicStore {
     }
 
     override func load() throws {
-        guard let document else { return try save() }
+        guard let document else { return }
         self.document = nil
         var reading = DocumentReading(document, self)
         try addCacheNodes(Set(reading.all()))
