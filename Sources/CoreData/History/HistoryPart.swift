@@ -13,18 +13,21 @@ package struct HistoryPart: Sendable {
 
     private init() {}
 
-    /// Transactions cut into parts of a size.
+    /// Transactions cut into parts of a size, of each one the deletes last.
+    ///
+    /// NB: whoever merges a delete carries it along its rules. What does not refer to the object any more has to be known by then, or is deleted, too.
     static func parts(of transactions: [NSPersistentHistoryTransaction], size: Int) -> [HistoryPart] {
         var (parts, part) = ([HistoryPart](), HistoryPart())
         for transaction in transactions {
-            var start = 0
-            while start < transaction.changeCount {
-                let end = min(start + size - part.count, transaction.changeCount)
-                part.add(transaction, start..<end)
-                start = end
-                guard part.count == size else { continue }
-                parts.append(part)
-                part = HistoryPart()
+            for var rest in transaction.runs(ofDeletes: false) + transaction.runs(ofDeletes: true) {
+                while !rest.isEmpty {
+                    let piece = rest.prefix(size - part.count)
+                    part.add(transaction, piece)
+                    rest = piece.endIndex..<rest.endIndex
+                    guard part.count == size else { continue }
+                    parts.append(part)
+                    part = HistoryPart()
+                }
             }
         }
         return part.count > 0 ? parts + [part] : parts

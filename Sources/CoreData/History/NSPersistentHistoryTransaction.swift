@@ -60,6 +60,13 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
     /// How many changes it has, also where they were not asked for.
     var changeCount: Int { record.changes.count }
 
+    /// Where its deletes are, or all other changes.
+    func runs(ofDeletes areDeletes: Bool) -> [Range<Int>] {
+        let changes = log.records.changes[record.changes]
+        let runs = changes.indices { ($0.kind == .delete) == areDeletes }.ranges
+        return runs.map { $0.lowerBound - changes.startIndex..<$0.upperBound - changes.startIndex }
+    }
+
     /// Goes through some of the changes, without an object for each.
     func forEachChange(in range: Range<Int>, _ body: (NSManagedObjectID, HistoryRecords.Kind) -> Void) {
         for change in record.changes.dropFirst(range.lowerBound).prefix(range.count) {

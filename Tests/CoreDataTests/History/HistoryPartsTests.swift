@@ -47,6 +47,29 @@ struct HistoryPartsTests {
         #expect(try follower.merge(into: [library.context]) == 0)
     }
 
+    /// Each change by itself, as the cut of a large one may fall anywhere.
+    @Test("brings members to their new owner before the old one goes, with whom they would be deleted", arguments: StoreKind.allCases)
+    func movedMembers(kind: StoreKind) throws {
+        let library = try trackedLibrary(kind)
+        let (old, new) = (Author(context: library.context), Author(context: library.context))
+        let books = try library.save(["A": 1, "B": 2, "C": 3])
+        for book in books { book.author = old }
+        try library.context.save()
+        #expect(old.mutableSetValue(forKey: "books").allObjects.count == 3)
+        let follower = HistoryFollower(name: "me", coordinator: library.coordinator)
+        try follower.beginNow()
+        let other = try library.separateTrackedContext()
+        for book in try other.all(Book.self) { book.author = try other.existingObject(with: new.objectID) as? Author }
+        other.delete(try other.existingObject(with: old.objectID))
+        try other.save()
+        for part in try follower.news().parts(of: 1) {
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: part.changes, into: [library.context])
+        }
+        #expect(books.allSatisfy { !$0.isDeleted && $0.author === new } && old.isDeleted)
+        try library.context.save()
+        #expect(try library.sql("SELECT count(*) FROM ZBOOK") == "3")
+    }
+
     @Test("makes no object ID that is not asked for, and no change twice")
     func ofOneTransaction() throws {
         let library = try trackedLibrary(.memory)
