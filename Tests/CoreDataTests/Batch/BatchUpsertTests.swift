@@ -211,4 +211,25 @@ struct BatchUpsertTests {
             #expect(try store.home.sql("SELECT ZNAME, ZDESK, ZNOTE FROM ZOWNER ORDER BY Z_PK") == "Ada||\nBob|12|")
         }
     }
+
+    // * Bob has the desk that a manager has by default; Ada has none.
+    // * A manager is to be named like her, and nothing else is said.
+    // => That would be both of them, though there is nothing to be written into hers.
+    @Test("fails so too where a default is what one of the two has, and nothing is to be written", arguments: StoreKind.allCases)
+    func twoRowsByDefault(_ kind: StoreKind) throws {
+        for policy in [NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump] {
+            let store = try UniqueStore(kind, policy) { $0.entitiesByName["Manager"]?.attributesByName["desk"]?.defaultValue = "12" }
+            try store.context.batchInsert("Owner", [["name": "Ada"]])
+            try store.context.batchInsert("Manager", [["name": "Bob"]])
+            // Whoever lets the store win has nothing to decide.
+            if policy === NSMergePolicy.mergeByPropertyStoreTrump {
+                #expect(try store.context.batchInsert("Manager", [["name": "Ada"]]).count == 0)
+            } else {
+                expectError(.managedObjectConstraintMerge, "Manager", "two") { try store.context.batchInsert("Manager", [["name": "Ada"]]) }
+            }
+            // One that is met by what was given, and by nothing else, is there.
+            #expect(try store.context.batchInsert("Manager", [["name": "Bob"]]).count == 0)
+            #expect(try store.home.sql("SELECT ZNAME, ZDESK, Z_OPT FROM ZOWNER ORDER BY Z_PK") == "Ada||1\nBob|12|1")
+        }
+    }
 }

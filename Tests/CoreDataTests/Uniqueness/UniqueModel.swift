@@ -50,16 +50,21 @@ final class UniqueStore {
     let store: SQLiteStore
     let context: NSManagedObjectContext
 
-    init(_ kind: StoreKind, _ policy: NSMergePolicy = .error) throws {
+    init(_ kind: StoreKind, _ policy: NSMergePolicy = .error, configure: (NSManagedObjectModel) -> Void = { _ in }) throws {
         home = try StoreHome(kind)
-        coordinator = try Self.coordinator(home)
+        coordinator = try Self.coordinator(home, configure)
         store = try #require(coordinator.persistentStores.first as? SQLiteStore)
         context = Library.context(on: coordinator)
         context.mergePolicy = policy
     }
 
-    private static func coordinator(_ home: StoreHome) throws -> NSPersistentStoreCoordinator {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: UniqueModel.make())
+    private static func coordinator(
+        _ home: StoreHome,
+        _ configure: (NSManagedObjectModel) -> Void = { _ in }
+    ) throws -> NSPersistentStoreCoordinator {
+        let model = UniqueModel.make()
+        configure(model)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(ofType: home.kind.type, configurationName: nil, at: home.url(), options: nil)
         return coordinator
     }

@@ -55,11 +55,11 @@ struct UpsertStatements {
         return returnsKey ? text + SQLDialect.returning("\(SQLNames.key), \(SQLNames.entity)") : text
     }
 
-    /// Whether another row than the one that is met has unique values of the new one, too; nil where that cannot be.
+    /// Whether another row than the one that is met has unique values of the new one, too; nil where that cannot be, or does not matter.
     ///
     /// NB: writing them breaks the index by itself only where the row that is met has all these columns, and all are written.
     private var meetsTwo: String? {
-        guard constraints.count > 1 else { return nil }
+        guard constraints.count > 1, rows.conflict != .keepsStored else { return nil }
         let isOther = "\(SQLNames.key(of: "o")) <> \(SQLNames.key(of: entity.table))"
         return "EXISTS (SELECT 1 FROM \(entity.table) o WHERE \(isOther) AND (\(meets(SQLDialect.proposed))))"
     }

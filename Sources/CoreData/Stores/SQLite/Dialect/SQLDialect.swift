@@ -28,11 +28,14 @@ enum SQLDialect {
 
     /// What an INSERT does with a row that has the same values in unique columns; nothing where there are no assignments.
     ///
-    /// - Parameter refusal: what makes it fail instead where it is true.
+    /// - Parameter refusal: what makes it fail instead where it is true, also where there are no assignments.
     static func onConflict(_ columns: [String], _ assignments: [String], in table: String, unless refusal: String?) -> String {
-        let refused = refusal.map { " WHERE CASE WHEN \($0) THEN \(failure(in: table)) ELSE 1 END" } ?? ""
-        let action = assignments.isEmpty ? "NOTHING" : "UPDATE SET \(assignments.joined(separator: ", "))\(refused)"
-        return " ON CONFLICT(\(columns.joined(separator: ", "))) DO \(action)"
+        let conflict = " ON CONFLICT(\(columns.joined(separator: ", "))) DO "
+        if assignments.isEmpty, refusal == nil { return conflict + "NOTHING" }
+        // NB: NOTHING takes no condition.
+        let (written, isWritten) = assignments.isEmpty ? ("Z_PK = Z_PK", 0) : (assignments.joined(separator: ", "), 1)
+        let refused = refusal.map { " WHERE CASE WHEN \($0) THEN \(failure(in: table)) ELSE \(isWritten) END" } ?? ""
+        return "\(conflict)UPDATE SET \(written)\(refused)"
     }
 
     /// The value that such an INSERT would have written.
