@@ -70,4 +70,33 @@ struct FollowingChildTests {
         #expect(book.managedObjectContext == nil)
         #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK") == "0")
     }
+
+    enum Deleter: CaseIterable { case parent, other }
+
+    // * The child leads to a chief whose reports nobody has read, and saves that. Its parent has deleted her, or others have.
+    // => What the parent has then is what it had: no update tells of it.
+    @Test("that nothing leads to what is gone, though no file will ever have had that", arguments: Deleter.allCases)
+    func ledToDeleted(_ deleter: Deleter) throws {
+        let (chief, person) = (Person(context: child), Person(context: child))
+        try child.save()
+        try parent.save()
+        child.refreshAllObjects()
+        if deleter == .parent { parent.delete(parent.own(chief)) }
+        parent.processPendingChanges()
+        #expect(person.boss == nil)
+        person.boss = chief
+        try child.save()
+        if deleter == .other {
+            let other = try library.separateContext()
+            other.delete(try other.existingObject(with: chief.objectID))
+            try other.save()
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectIDsKey: [chief.objectID]], into: [parent, child])
+        }
+        try parent.save()
+        child.processPendingChanges()
+        #expect(chief.isDeleted && person.boss == nil && !person.isDeleted)
+        try child.save()
+        try parent.save()
+        #expect(try library.sql("SELECT Z_PK, ZBOSS FROM ZPERSON") == "\(person.key)|")
+    }
 }

@@ -59,6 +59,8 @@ extension NSManagedObjectContext {
         for object in inserted where object.state.isDisjoint(with: .pending) { tracker.noteArrival(of: object) }
         for replacement in saved.replaced { replace(replacement) }
         let deleted = saved.deleted.compactMap(registeredObject(for:))
+        // What leads to them here, and got no further than the context above, which let go of them before it saved, is among no updates.
+        if !parentSource.isStoreSide, !saved.areCorrections { UnreadPartners.noteReferrers(to: deleted, in: self) }
         for object in deleted { vanish(object, .deleteElsewhere) }
         processPendingChanges()
         postMerge(inserted, updated, deleted)
