@@ -65,20 +65,13 @@ struct HostileDocumentTests {
         return Data(bytes)
     }
 
-    // * Twelve collections, each with the next one fourteen times: some hundred bytes for more members than any memory holds.
+    // * Some hundred bytes for more members than any memory holds.
     // * One collection that is in three places, as other programs write what is equal.
     @Test("is refused where it says the same again and again, and read where it says it again")
     func repeated() throws {
-        func list(_ objects: [[UInt8]]) -> Data {
-            let offsets = objects.indices.map { UInt8(8 + objects[..<$0].map(\.count).reduce(0, +)) }
-            let number = { (value: Int) in [UInt8](repeating: 0, count: 7) + [UInt8(value)] }
-            let contents = Array("bplist00".utf8) + objects.flatMap { $0 }
-            return Data(contents + offsets + [0, 0, 0, 0, 0, 0, 1, 1] + number(objects.count) + number(0) + number(contents.count))
-        }
-        let bomb = list((UInt8(1)..<12).map { [0xae] + [UInt8](repeating: $0, count: 14) } + [[0x09]])
-        try bomb.write(to: folder.file("bomb"))
+        try PropertyListBomb.data.write(to: folder.file("bomb"))
         cocoaError(259) { try open(NSBinaryStoreType, folder.file("bomb")) }
-        #expect(BinaryPropertyListReader.isInProportion(list([[0xa3, 1, 1, 1], [0xa2, 2, 2], [0x09]])))
+        #expect(BinaryPropertyListReader.isInProportion(PropertyListBomb.list([[0xa3, 1, 1, 1], [0xa2, 2, 2], [0x09]])))
     }
 
     @Test("is refused with an error or read, whatever was done to its bytes", arguments: [NSBinaryStoreType, NSXMLStoreType])
@@ -153,5 +146,18 @@ struct HostileDocumentTests {
             try? FileManager.default.removeItem(at: url)
         }
         #expect(tried > mutationCount / 4 && refused > 0)
+    }
+}
+
+/// Twelve collections, each with the next one fourteen times.
+enum PropertyListBomb {
+    static let data = list((UInt8(1)..<12).map { [0xae] + [UInt8](repeating: $0, count: 14) } + [[0x09]])
+
+    /// A binary property list of these objects, each less than 256 bytes from the beginning.
+    static func list(_ objects: [[UInt8]]) -> Data {
+        let offsets = objects.indices.map { UInt8(8 + objects[..<$0].map(\.count).reduce(0, +)) }
+        let number = { (value: Int) in [UInt8](repeating: 0, count: 7) + [UInt8(value)] }
+        let contents = Array("bplist00".utf8) + objects.flatMap { $0 }
+        return Data(contents + offsets + [0, 0, 0, 0, 0, 0, 1, 1] + number(objects.count) + number(0) + number(contents.count))
     }
 }

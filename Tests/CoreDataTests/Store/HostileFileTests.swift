@@ -57,6 +57,17 @@ struct HostileFileTests {
         cocoaError(134020) { try library.separateContext().all(Person.self, "Person") }
     }
 
+    // * The metadata are a property list of some hundred bytes for more members than any memory holds.
+    // => Whoever asks for them, or opens the store, is told that it is damaged, at once.
+    @Test("with metadata that say the same again and again is refused")
+    func repeatedMetadata() throws {
+        let library = try makeLibrary(.file)
+        let bytes = PropertyListBomb.data.map { String(format: "%02x", $0) }.joined()
+        _ = try library.sql("UPDATE Z_METADATA SET Z_PLIST = x'\(bytes)'")
+        cocoaError(259) { try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: library.url) }
+        cocoaError(259) { try library.separateContext() }
+    }
+
     @Test("with values of other types than the columns' is read somehow", arguments: StoreKind.allCases)
     func wrongTypes(kind: StoreKind) throws {
         let library = try makeLibrary(kind)

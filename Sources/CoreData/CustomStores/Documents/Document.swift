@@ -1,5 +1,4 @@
 import Foundation
-import ModelFormat
 
 /// What is in the file of a document store, as a property list.
 struct Document {
@@ -23,7 +22,7 @@ struct Document {
         // NB: closing a file drops all locks that the process has on it, SQLite's too.
         if StoreLock.isKnown(at: url) { throw Self.corrupt(url, "is a database that is open, not a document") }
         let data = try Data(contentsOf: url)
-        guard let list = Self.list(data) as? [String: Any],
+        guard let list = PropertyListSerialization.list(data) as? [String: Any],
             let version = list[Self.versionKey] as? Int, let metadata = Self.metadata(list["metadata"]),
             let objects = list["objects"] as? [String: [[String: Any]]]
         else {
@@ -40,14 +39,7 @@ struct Document {
     }
 
     private static func metadata(_ value: Any?) -> [String: Any]? {
-        ((value as? Data).map(list) ?? value) as? [String: Any]
-    }
-
-    /// Nil for what is no property list, and for one that says the same again and again: reading it would not end.
-    private static func list(_ data: Data) -> Any? {
-        let isBinary = data.starts(with: Data("bplist".utf8))
-        guard !isBinary || BinaryPropertyListReader.isInProportion(data) else { return nil }
-        return try? PropertyListSerialization.propertyList(from: data, format: nil)
+        ((value as? Data).map(PropertyListSerialization.list) ?? value) as? [String: Any]
     }
 
     func data(_ format: PropertyListSerialization.PropertyListFormat) throws -> Data {

@@ -91,7 +91,7 @@ extension StoreMetadata {
         guard tables.contains([.text(SQLNames.metadataTable)]) else { return nil }
         guard let row = try connection.rows("SELECT \(SQLNames.identifier), \(SQLNames.propertyList) \(newest)").first else { return nil }
         guard case .text(let uuid) = row[0], case .blob(let plist) = row[1],
-            let values = try? PropertyListSerialization.propertyList(from: Data(plist), format: nil) as? [String: Any]
+            let values = PropertyListSerialization.list(Data(plist)) as? [String: Any]
         else {
             throw CocoaError.coreData(
                 .fileReadCorruptFile,
