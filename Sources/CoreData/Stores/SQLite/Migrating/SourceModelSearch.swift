@@ -70,8 +70,8 @@ struct SourceModelSearch {
     }
 
     private func ownPlace(_ hasCopy: Bool) -> String {
-        if former != nil { return "not in the store, whose copy leads forward only" }
-        return hasCopy ? "the copy in the store, which is of another version" : "the store, which carries no copy"
+        if former != nil { return "the copy in the store, which leads forward only" }
+        return hasCopy ? "the copy in the store, which is of another version" : "the store, which carries no copy that can be read"
     }
 
     private var newer: String {
