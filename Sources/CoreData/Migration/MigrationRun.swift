@@ -99,7 +99,15 @@ final class MigrationRun {
             }
         }
         try hook("endRelationshipCreation", mapping) { try policy.endRelationshipCreation(forMapping: mapping.mapping, manager: manager) }
-        try flush()
+        if !waitsForSharedOrder { try flush() }
+    }
+
+    /// Whether objects of a later mapping may have places in the order of those that were related before.
+    private var waitsForSharedOrder: Bool {
+        let sharing = plan.mappings.indices.filter { plan.mappings[$0].hasSharedOrder }
+        let place = plan.mappings.firstIndex { $0 === current }
+        guard let place, let first = sharing.first, let last = sharing.last else { return false }
+        return first <= place && place < last
     }
 
     /// What the model asks for, of every object of the destination.
@@ -169,7 +177,7 @@ extension MigrationRun {
         for start in stride(from: 0, to: count, by: size) {
             let end = min(start + size, count)
             try body(start..<end)
-            if destination.savesInParts { try flush() }
+            if destination.savesInParts, !(part == .relation && waitsForSharedOrder) { try flush() }
             try manager.note(progress(part, Float(end) / Float(count)))
         }
     }

@@ -11,11 +11,12 @@ struct OwnInverseTests {
     init() throws { folder = try TemporaryFolder() }
 
     private static func model(_ isNew: Bool) -> NSManagedObjectModel {
-        let person = NSEntityDescription("Person", attribute("n", .integer32))
+        let (person, member) = (NSEntityDescription("Person", attribute("n", .integer32)), NSEntityDescription("Member"))
+        person.subentities = [member]
         let friends = person.relate("friends", to: person, many: true, ordered: true)
         friends.inverseRelationship = friends
         if isNew { person.properties.append(attribute("note")) }
-        return NSManagedObjectModel(person)
+        return NSManagedObjectModel(person, member)
     }
 
     /// The numbers of the friends of each, in their order.
@@ -32,7 +33,8 @@ struct OwnInverseTests {
         let stack = try Stack(folder.file("Old.sqlite"), Self.model(false))
         let context = stack.newContext()
         let people = (0..<700).map { number in
-            let person = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+            // Those of the subentity have a mapping of their own.
+            let person = NSEntityDescription.insertNewObject(forEntityName: number % 3 == 1 ? "Member" : "Person", into: context)
             person.setValue(number, forKey: "n")
             return person
         }
