@@ -2,8 +2,8 @@ import Foundation
 
 /// A save, or a batch request, that some stores have written when another one refuses its part. That one has nothing of it, nor have those whose
 /// commits were to follow.
+// Sendable: thrown and caught by one thread.
 struct IncompleteChange: Error, @unchecked Sendable {
-    // Sendable: thrown and caught by one thread.
     private var missing: [any RowStore]
     private let reason: any Error
 

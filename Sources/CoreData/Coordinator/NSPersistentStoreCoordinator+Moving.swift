@@ -36,9 +36,12 @@ extension NSPersistentStoreCoordinator {
             let opening = opening(storeType, old.explicitConfigurationName, URL, options)
             announce(.NSPersistentStoreCoordinatorStoresWillChange, [NSRemovedPersistentStoresKey: [old]])
             var moved: (any RowStore)?
-            try kind.move(old, opening) { [self] fresh in
-                take(fresh, for: old)
-                moved = fresh
+            // NB: classes are asked while nobody may save.
+            try hooks.withLock {
+                try kind.move(old, opening) { [self] fresh in
+                    take(fresh, for: old)
+                    moved = fresh
+                }
             }
             guard let moved else { throw CocoaError.coreData(.coreData, "Nothing was moved.") }
             finishExchange(of: old, moved)
@@ -61,7 +64,8 @@ extension NSPersistentStoreCoordinator {
     ///
     /// In one transaction of the file: other processes, and coordinators, that have it open see all of the old contents or all of the new ones,
     /// also after a crash. A store of this coordinator at that place is removed first; others find out, throw 134070 from then on, as what they
-    /// remember of rows is no longer true, and are to be removed and added anew. The source stays as it is, and may be open. Replacing a store with itself does nothing.
+    /// remember of rows is no longer true, and are to be removed and added anew. The source stays as it is, and may be open. Replacing a store with
+    /// itself does nothing.
     ///
     /// - Parameters:
     ///   - destinationURL: the place; what is there is overwritten.

@@ -19,7 +19,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         var additions = 0
     }
     let stores = Lock(Stores())
-    /// The classes of the program's stores are asked one at a time.
+    /// The classes of the program's stores are asked one at a time: held for a call, and for a whole save into such stores. Taken after the turns to
+    /// save, and before turns at databases. Not before anybody is told something, nor for what is to be read without a class.
     let hooks = NSRecursiveLock()
     /// Where stores are opened that are added in the background, one after the other.
     let additions = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator.additions")

@@ -125,13 +125,21 @@ extension NSAtomicStore: RowStore, ClassStore {
     func bindReference(of object: NSManagedObject, _ key: Int64) throws -> BoundReference {
         let root = object.entity.rootEntity.name ?? ""
         guard let references else { throw closed }
-        let promised = references.reference(of: key, root: root)
+        let before = references.reference(of: key, root: root)
         // NB: others may have saved an object under it, and the store was removed and added anew since: no save could write this one then.
-        let reference = try promised.flatMap { isFree($0, for: key, object.entity) ? $0 : nil } ?? newReference(for: object)
+        let reference = try before.flatMap { isFree($0, for: key, object.entity) ? $0 : nil } ?? newReference(for: object)
         guard isFree(reference, for: key, object.entity) else { throw taken(reference) }
         let former = references.known(reference, root: root)
+        let wasPromised = references.isPromised(key, root: root)
         references.bind(key, to: reference, root: root)
-        return BoundReference(root: root, key: key, reference: reference, former: former == key ? nil : former, promised: promised)
+        return BoundReference(
+            root: root,
+            key: key,
+            reference: reference,
+            former: former == key ? nil : former,
+            before: before,
+            wasPromised: wasPromised
+        )
     }
 
     private func newReference(for object: NSManagedObject) throws -> ReferenceObject {
@@ -165,12 +173,14 @@ struct BoundReference {
     let key: Int64
     let reference: ReferenceObject
     let former: Int64?
-    /// What the object was told before.
-    var promised: ReferenceObject?
+    /// What the key stood for before, and whether that was only promised.
+    var before: ReferenceObject?
+    var wasPromised = false
 
     func takeBack(from table: ReferenceTable) {
         table.unbind(key, root: root)
         if let former { table.bind(former, to: reference, root: root) }
-        if let promised { table.promise(key, promised, root: root) }
+        guard let before else { return }
+        if wasPromised { table.promise(key, before, root: root) } else { table.bind(key, to: before, root: root) }
     }
 }

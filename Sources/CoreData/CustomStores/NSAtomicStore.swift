@@ -12,8 +12,8 @@ import Foundation
 ///
 /// Somebody else who writes the file meanwhile is not noticed by itself: two coordinators on one place do not see each other's saves.
 ///
-/// > Concurrency: the framework calls the hooks one at a time in each coordinator, on the queue of whoever adds the store or saves. A hook must use no context but that
-/// of the object that it is given, and that only to read.
+/// > Concurrency: the framework calls the hooks one at a time in each coordinator, on the queue of whoever adds the store or saves. A hook must use
+/// no context but that of the object that it is given, and that only to read.
 open class NSAtomicStore: NSPersistentStore {
     final let nodes = CacheNodes()
     /// Nil before the store is loaded, and once it is closed.

@@ -32,6 +32,13 @@ struct StoreClass: StoreKind {
         }
         if opening.url == nil { store.url = nil }
         try opening.requireUnused(store.location, nil)
+        // Whatever its initialiser was given.
+        store.hooks = coordinator.hooks
+        try coordinator.hooks.withLock { try load(store, opening, coordinator) }
+        return store
+    }
+
+    private func load(_ store: any RowStore & ClassStore, _ opening: StoreOpening, _ coordinator: NSPersistentStoreCoordinator) throws {
         try store.loadMetadata()
         try requireMetadata(of: store, opening)
         do {
@@ -42,7 +49,6 @@ struct StoreClass: StoreKind {
             store.close()
             throw error
         }
-        return store
     }
 
     /// What the initialiser of a class is given that may do without a place.

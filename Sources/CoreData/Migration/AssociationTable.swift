@@ -13,6 +13,7 @@ struct AssociationTable {
 
     /// How many pairs are kept as keys.
     var savedCount: Int { sources.count }
+    var hasUnsaved: Bool { !unsaved.isEmpty }
     /// Whether no two source objects became one.
     var hasDistinctDestinations: Bool { destinations.isAscending }
 

@@ -166,20 +166,25 @@ extension MigrationRun {
     }
 }
 
-/// The objects that a value of an expression is, or holds; without an order, in that of their keys.
+/// The objects that a value of an expression is, or holds; of a set, the older ones first.
 func managedObjects(_ value: Any?) throws -> [NSManagedObject] {
-    guard let value, !(value is NSNull) else { return [] }
-    if let object = value as? NSManagedObject { return [object] }
-    let all: [Any] =
-        switch value {
-        case let list as NSOrderedSet: list.array
-        case let set as Set<NSManagedObject>: set.sorted { $0.key < $1.key }
-        case let set as Set<AnyHashable>: set.map(\.base)
-        case let list as [Any?]: list.compactMap { $0 }
-        default: [value]
-        }
-    return try all.map { element in
-        if let object = element as? NSManagedObject { return object }
-        throw CocoaError.coreData(.entityMigrationPolicy, "the value is a \(type(of: element)), and no object or collection of objects")
+    switch value {
+    case nil, is NSNull: []
+    case let object as NSManagedObject: [object]
+    case let list as NSOrderedSet: try managedObjects(list.array)
+    case let set as Set<NSManagedObject>: set.sorted(by: isOlder)
+    case let set as Set<AnyHashable>: try managedObjects(set.map(\.base)).sorted(by: isOlder)
+    case let list as [Any?]: try list.compactMap { $0 }.map(managedObject)
+    case let value?: [try managedObject(value)]
     }
+}
+
+private func managedObject(_ value: Any) throws -> NSManagedObject {
+    if let object = value as? NSManagedObject { return object }
+    throw CocoaError.coreData(.entityMigrationPolicy, "the value is a \(type(of: value)), and no object or collection of objects")
+}
+
+/// NB: the keys of objects that are not saved yet count down.
+private func isOlder(_ one: NSManagedObject, _ other: NSManagedObject) -> Bool {
+    (one.key < 0 ? 1 : 0, one.key.magnitude) < (other.key < 0 ? 1 : 0, other.key.magnitude)
 }

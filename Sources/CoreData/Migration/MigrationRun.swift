@@ -11,6 +11,8 @@ final class MigrationRun {
     let rows: RowCopy?
     /// The mapping that is at work.
     private(set) var current: PlannedMapping
+    /// The mappings whose relationships went as rows, as far as they do.
+    private var relatedByRows: Set<ObjectIdentifier> = []
 
     /// So many objects are read, and what becomes of them saved, at a time.
     static let batchSize = 500
@@ -78,7 +80,7 @@ final class MigrationRun {
 
     private func relate(_ mapping: PlannedMapping) throws {
         let policy = mapping.policy
-        try relateRows(mapping)
+        try relateRowsAhead(mapping)
         let paths = mapping.relationships.compactMap(\.followed).filter(\.isToMany).map(\.name)
         var seen: Set<RowReference> = []
         if !mapping.relationships.isEmpty || mapping.hasOwnPolicy {
@@ -102,12 +104,18 @@ final class MigrationRun {
         if !waitsForSharedOrder { try flush() }
     }
 
-    /// Whether objects of a later mapping may have places in the order of those that were related before.
+    /// NB: while objects wait to be saved, the database knows nothing of what they lead to: the rows of mappings before which they wait come first.
+    private func relateRowsAhead(_ mapping: PlannedMapping) throws {
+        let ahead = plan.waiting(with: mapping)
+        for mapping in ahead.isEmpty ? [mapping] : ahead where relatedByRows.insert(ObjectIdentifier(mapping)).inserted {
+            try relateRows(mapping)
+        }
+    }
+
+    /// Whether objects of a later mapping may have places in the order of those that were related before: they are saved together. What a policy has
+    /// made meanwhile for a later mapping is saved at once, or that one would not know of it.
     private var waitsForSharedOrder: Bool {
-        let sharing = plan.mappings.indices.filter { plan.mappings[$0].hasSharedOrder }
-        let place = plan.mappings.firstIndex { $0 === current }
-        guard let place, let first = sharing.first, let last = sharing.last else { return false }
-        return first <= place && place < last
+        plan.waiting(with: current).dropLast().contains { $0 === current } && !plan.mappings.contains { $0.associations.hasUnsaved }
     }
 
     /// What the model asks for, of every object of the destination.
@@ -137,6 +145,16 @@ final class MigrationRun {
             property: first.userInfo[NSValidationKeyErrorKey] as? String,
             error
         )
+    }
+}
+
+extension MappingPlan {
+    /// The mappings from the first to the last whose objects share places in an order, if one is among them.
+    fileprivate func waiting(with mapping: PlannedMapping) -> ArraySlice<PlannedMapping> {
+        guard let first = mappings.firstIndex(where: \.hasSharedOrder), let last = mappings.lastIndex(where: \.hasSharedOrder),
+            mappings[first...last].contains(where: { $0 === mapping })
+        else { return [] }
+        return mappings[first...last]
     }
 }
 

@@ -103,7 +103,7 @@ extension NSManagedObjectContext {
         let objects = references.map(object)
         try readRows(of: objects)
         // Others have related them, and nobody has read them yet.
-        for object in objects where object.state.contains(.rowless) && object.state.contains(.updated) { object.fire() }
+        for object in objects where object.state.contains(.rowless) && object.state.contains(.updated) { try object.fireThrowing() }
         let found = objects.filter { !$0.state.contains(.rowless) && !$0.state.contains(.deleted) }
         if let entity = found.first?.entity { try prefetch(PrefetchPaths(paths, entity), of: found) }
         return found

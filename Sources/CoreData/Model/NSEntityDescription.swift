@@ -32,7 +32,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     }
     var explicitRenamingIdentifier: String? { willSet { requireEditable() } }
 
-    /// The indexes declared here, without those of superentities.
+    /// The indexes declared here, without those of superentities; once the model is in use, also those of attributes that say themselves that they
+    /// are indexed.
     public var indexes: [NSFetchIndexDescription] = [] {
         willSet { requireEditable() }
         didSet {
@@ -78,9 +79,16 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// Those of properties that say themselves that they are indexed, where none that is named here does the same.
     private var indexesOfProperties: [NSFetchIndexDescription] {
-        declaredProperties.filter { property in
-            property.isIndexed && !indexes.contains { $0.name == property.name || $0.elements.map(\.propertyName) == [property.name] }
-        }.map { NSFetchIndexDescription(name: $0.name, elements: [NSFetchIndexElementDescription(property: $0, collationType: .binary)]) }
+        let names = Set(indexes.map(\.name))
+        return declaredProperties.filter { property in
+            property is NSAttributeDescription && property.isIndexed && !property.isTransient && !indexes.contains { $0.isOver(property) }
+        }.map { property in
+            let name = names.contains(property.name) ? "\(property.name)_indexed" : property.name
+            return NSFetchIndexDescription(
+                name: name,
+                elements: [NSFetchIndexElementDescription(property: property, collationType: .binary)]
+            )
+        }
     }
 
     final func requireEditable() {

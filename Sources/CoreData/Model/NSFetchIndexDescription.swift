@@ -31,6 +31,11 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
         if isFrozen { misuse(frozenSentence("index \(name)")) }
     }
 
+    /// Whether it sorts all rows by a property alone.
+    final func isOver(_ property: NSPropertyDescription) -> Bool {
+        partialIndexPredicate == nil && elements.map(\.propertyName) == [property.name] && elements[0].collationType == .binary
+    }
+
     private func adoptElements() { elements.forEach { $0.indexDescription = self } }
 
     /// An editable copy with copies of the elements; they name the same properties.

@@ -57,9 +57,9 @@ open class NSPersistentStore: NSObject {
     /// What the program says that identifies its objects, for a store which chooses that itself.
     final var references: ReferenceTable?
 
-    /// Held while the program's class is asked: the coordinator's, so that a class is called once at a time and its hooks may read other stores, as on a
-    /// Mac. Taken before any turn at a database.
-    final let hooks: NSRecursiveLock
+    /// Held while the program's class is asked: the coordinator's, from before the store is one of its own, so that a class is called once at a time and
+    /// its hooks may read other stores, as on a Mac. Taken before any turn at a database.
+    final var hooks = NSRecursiveLock()
 
     /// Makes a store that is not open yet. The coordinator calls this; a program does not.
     public init(
@@ -72,7 +72,6 @@ open class NSPersistentStore: NSObject {
         self.url = url
         self.options = options
         isReadOnly = DatabaseOptions.flag(options?[NSReadOnlyPersistentStoreOption])
-        hooks = root?.hooks ?? NSRecursiveLock()
         super.init()
         owner = root
     }

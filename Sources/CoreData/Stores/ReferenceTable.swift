@@ -180,6 +180,8 @@ final class ReferenceTable: Sendable {
         }
     }
 
+    func isPromised(_ key: Int64, root: String) -> Bool { roots.withLock { $0[root]?.promised.contains(key) ?? false } }
+
     /// What identifies an object that is about to be read is its own, whoever was promised the same: others may have saved it meanwhile.
     func releasePromises() {
         roots.withLock { roots in

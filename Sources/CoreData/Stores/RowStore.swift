@@ -48,7 +48,8 @@ package protocol RowStore: NSPersistentStore {
 
     /// Whether metadata were set that a save has to write, though it may have nothing else for the store.
     var hasUnwrittenMetadata: Bool { get }
-    /// Waits until nobody else saves here; nil where a save waits for that itself. Called before anything else is held.
+    /// Waits until nobody else saves here; nil where a save waits for that itself. Of several stores in the order of their locations, and before
+    /// anything else is held.
     func turnToSave() -> SaveTurn?
     /// Takes all changes or none. `next` runs when everything is written that can be taken back: where it throws, nothing is written here either.
     ///

@@ -217,24 +217,34 @@ struct SchemaTests {
         )
     }
 
-    // The configuration has the subentity only: its rows live in the root's table.
-    // * Two attributes say themselves that they are indexed; an index of the entity is over one of them alone. A copy of the model is made of it.
+    // * Attributes say themselves that they are indexed: one of them alone, one that an index of the entity is over, one with a partial index, one whose
+    //   name another index has, and a transient one. So it is in a copy of the entity, and in one of the model in use.
     @Test("has an index for an attribute that says it is indexed, where no other is over it alone")
     func indexedAttributes() throws {
-        let entity = NSEntityDescription("A", attribute("x"), attribute("y"), attribute("z"))
-        for property in entity.properties.prefix(2) { property.isIndexed = true }
-        let element = NSFetchIndexElementDescription(property: entity.properties[1], collationType: .binary)
-        entity.indexes = [NSFetchIndexDescription(name: "byY", elements: [element])]
-        let copy = try #require(entity.copy() as? NSEntityDescription)
-        for entity in [entity, copy] {
+        let entity = NSEntityDescription("A", attribute("v"), attribute("w"), attribute("x"), attribute("y"), attribute("z"))
+        for property in entity.properties { property.isIndexed = true }
+        entity.properties[0].isTransient = true
+        func index(_ name: String, _ property: Int) -> NSFetchIndexDescription {
+            let element = NSFetchIndexElementDescription(property: entity.properties[property], collationType: .binary)
+            return NSFetchIndexDescription(name: name, elements: [element])
+        }
+        entity.indexes = [index("byW", 1), index("partial", 2), index("z", 3)]
+        entity.indexes[1].partialIndexPredicate = NSPredicate(format: "x != nil")
+        let copy = NSManagedObjectModel(try #require(entity.copy() as? NSEntityDescription)).frozen()
+        let model = NSManagedObjectModel(entity).frozen()
+        let later = try #require(model.copy() as? NSManagedObjectModel).frozen()
+        for model in [model, copy, later] {
+            let indexes = statements(SQLSchema(model: model, configuration: nil), about: "INDEX")
             #expect(
-                statements(schema(entity), about: "INDEX") == [
-                    "CREATE INDEX Z_A_byY ON ZA (ZY COLLATE BINARY ASC)", "CREATE INDEX Z_A_x ON ZA (ZX COLLATE BINARY ASC)",
+                indexes == [
+                    "CREATE INDEX Z_A_byW ON ZA (ZW COLLATE BINARY ASC)", "CREATE INDEX Z_A_z ON ZA (ZY COLLATE BINARY ASC)",
+                    "CREATE INDEX Z_A_x ON ZA (ZX COLLATE BINARY ASC)", "CREATE INDEX Z_A_z_indexed ON ZA (ZZ COLLATE BINARY ASC)",
                 ]
             )
         }
     }
 
+    // The configuration has the subentity only: its rows live in the root's table.
     @Test("of a configuration numbers its entities and their superentities, and leaves out what leads elsewhere")
     func configuration() {
         let (a, root, sub) = (NSEntityDescription("A"), NSEntityDescription("Root"), NSEntityDescription("Sub"))

@@ -9,8 +9,8 @@ import Foundation
 /// The context that a hook is given is one of its own, for making objects and for reading; it is not the one that asks, and lasts as long as the
 /// call.
 ///
-/// > Concurrency: the hooks that answer are called one at a time in each coordinator, on the queue of whoever fetches or saves. The two that tell which objects contexts
-/// have come while others run, too.
+/// > Concurrency: the hooks that answer are called one at a time in each coordinator, on the queue of whoever adds the store, fetches or saves. The
+/// two that tell which objects contexts have come while others run, too.
 open class NSIncrementalStore: NSPersistentStore {
     /// Nil before the store is open, and once it is closed.
     final let rowsAtHand = Lock<RowCache?>(nil)
