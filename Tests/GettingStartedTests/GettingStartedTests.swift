@@ -41,7 +41,7 @@ struct GettingStartedTests {
     private func run(_ commands: String, in folder: URL) async throws -> Run {
         let environment = [
             "COREDATA": Places.package.path, "XDG_DATA_HOME": folder.appendingPathComponent("data").path,
-            "SWIFTPM_BUILD_DIR": Places.package.appendingPathComponent(".build/examples").path,
+            "SWIFTPM_BUILD_DIR": Places.package.appendingPathComponent(".build/guide").path,
         ]
         let shell = URL(fileURLWithPath: "/bin/bash")
         return try await Run(shell, ["-euo", "pipefail", "-c", commands], in: folder, environment: environment)
