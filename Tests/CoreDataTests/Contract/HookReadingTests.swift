@@ -4,11 +4,27 @@ import Testing
 
 @testable import CoreData
 
+/// Knows whether threads are in it at once.
+private final class Room: Sendable {
+    private let lock = NSRecursiveLock()
+    private let meetings = Lock(0)
+    var meetingCount: Int { meetings.withLock { $0 } }
+
+    func visited<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let isAlone = lock.try()
+        if !isAlone { meetings.withLock { $0 += 1 } }
+        defer { if isAlone { lock.unlock() } }
+        return try body()
+    }
+}
+
 /// An incremental store of people that looks up books in the other stores whenever it is asked, as one that completes what another has.
 private final class AskingStore: NSIncrementalStore {
     static let storeType = "Asking"
     private var names: [Int: String] = [:]
     var others: [NSPersistentStore] = []
+    /// One for all stores of a coordinator.
+    var room = Room()
 
     private func number(_ id: NSManagedObjectID) -> Int { referenceObject(for: id) as? Int ?? 0 }
 
@@ -21,6 +37,10 @@ private final class AskingStore: NSIncrementalStore {
     override func loadMetadata() throws { metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: UUID().uuidString] }
 
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+        try room.visited { try answer(request, context) }
+    }
+
+    private func answer(_ request: NSPersistentStoreRequest, _ context: NSManagedObjectContext?) throws -> [Any] {
         if let save = request as? NSSaveChangesRequest {
             for object in save.insertedObjects ?? [] { names[number(object.objectID)] = object.value(forKey: "name") as? String }
             return [Any]()
@@ -35,8 +55,10 @@ private final class AskingStore: NSIncrementalStore {
     override func newValuesForObject(with objectID: NSManagedObjectID, with context: NSManagedObjectContext) throws
         -> NSIncrementalStoreNode
     {
-        try ask(context)
-        return NSIncrementalStoreNode(objectID: objectID, withValues: ["name": names[number(objectID)] ?? ""], version: 1)
+        try room.visited {
+            try ask(context)
+            return NSIncrementalStoreNode(objectID: objectID, withValues: ["name": names[number(objectID)] ?? ""], version: 1)
+        }
     }
 
     override func newValue(
@@ -50,6 +72,20 @@ private final class AskingStore: NSIncrementalStore {
         for index in array.indices { names[last + index + 1] = "" }
         return array.indices.map { newObjectID(for: array[$0].entity, referenceObject: last + $0 + 1) }
     }
+}
+
+/// One that keeps its coordinator from its superclass.
+private final class SilentStore: NSIncrementalStore {
+    static let storeType = "Silent"
+
+    override init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?,
+        configurationName name: String?,
+        at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) { super.init(persistentStoreCoordinator: nil, configurationName: name, at: url, options: options) }
+
+    override func loadMetadata() throws { metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: UUID().uuidString] }
 }
 
 @Suite("The hooks of several stores")
@@ -72,7 +108,7 @@ struct HookReadingTests {
         asking = try (0..<2).map { [coordinator] _ in
             try #require(coordinator.addPersistentStore(ofType: AskingStore.storeType, configurationName: nil, at: nil) as? AskingStore)
         }
-        for (store, other) in zip(asking, asking.reversed()) { store.others = shelves + [other] }
+        for (store, other) in zip(asking, asking.reversed()) { (store.others, store.room) = (shelves + [other], asking[0].room) }
     }
 
     /// Saves in every store at once.
@@ -125,9 +161,17 @@ struct HookReadingTests {
         for index in 0..<2 { run { try test.read(test.asking[index], times: times) } }
         await Watchdog.wait(for: done, seconds: 50) { "The hooks and the saves wait for each other." }
         #expect(failures.withLock { $0 } == [])
+        #expect(asking[0].room.meetingCount == 0)
         let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         #expect(try context.fetch(NSFetchRequest<Book>(entityName: "Book")).count == 2 * 2 * times)
         #expect(try context.fetch(NSFetchRequest<Person>(entityName: "Person")).count == 2 * 2 * times)
+    }
+
+    @Test("have one turn, whatever the initialiser of a class hands on")
+    func initialiser() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(SilentStore.self, forStoreType: SilentStore.storeType)
+        let store = try coordinator.addPersistentStore(ofType: SilentStore.storeType, configurationName: nil, at: nil)
+        #expect(store.hooks === asking[0].hooks && store.hooks === shelves[0].hooks)
     }
 }
