@@ -6,7 +6,7 @@ extension NSPersistentStoreCoordinator {
     /// - Throws: `CocoaError` 134091 where a store cannot, 134030 where it was opened read-only, 134040 as for a save; what the stores throw.
     func execute(_ request: BatchRequest) throws -> [(store: any RowStore, changes: BatchChanges)] {
         let stores = try stores(for: request).sorted { $0.location < $1.location }
-        let receipts = try noting("An \(request.name) was carried out") { try execute(request, stores[...]) }
+        let receipts = try counting("An \(request.name) was carried out") { try execute(request, stores[...]) }
         for receipt in receipts { receipt.publish() }
         return zip(stores, receipts).map { ($0, $1.changes) }
     }

@@ -63,7 +63,7 @@ extension NSPersistentStoreCoordinator: StoreReader {
             parts[index].changes.origin = changes.origin
             parts[index].changes.turn = parts[index].store.turnToSave()
         }
-        let taken = try noting("The changes were saved") { try asking(parts) { try save(parts[...], willCommit) } }
+        let taken = try counting("The changes were saved") { try withHooks(for: parts) { try save(parts[...], willCommit) } }
         receipt.publish = { for part in taken { part.publish() } }
         for (part, taken) in zip(parts, taken) {
             for ((index, _), keys) in zip(part.changes.groups, taken.insertedKeys) { receipt.groups[index].insertedKeys = keys }
@@ -74,7 +74,7 @@ extension NSPersistentStoreCoordinator: StoreReader {
     private typealias Part = (store: any RowStore, changes: StoreChanges)
 
     /// Who asks a class of the program has the hooks before the turn at any database, since a hook that reads may wait for one.
-    private func asking(_ parts: [Part], _ save: () throws -> [StoreReceipt]) throws -> [StoreReceipt] {
+    private func withHooks(for parts: [Part], _ save: () throws -> [StoreReceipt]) throws -> [StoreReceipt] {
         guard parts.contains(where: { $0.store.capabilities.contains(.ownReferences) }) else { return try save() }
         return try hooks.withLock(save)
     }
@@ -82,7 +82,7 @@ extension NSPersistentStoreCoordinator: StoreReader {
     /// Counts what was written, all of it or a part.
     ///
     /// - Throws: `CocoaError` 134040 for a part.
-    func noting<Receipts>(_ what: String, _ change: () throws -> Receipts) throws -> Receipts {
+    func counting<Receipts>(_ what: String, _ change: () throws -> Receipts) throws -> Receipts {
         do {
             let receipts = try change()
             noteSave()

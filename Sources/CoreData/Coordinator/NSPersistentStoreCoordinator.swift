@@ -20,7 +20,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
     let stores = Lock(Stores())
     /// The classes of the program's stores are asked one at a time: held for a call, and for a whole save into such stores. Taken after the turns to
-    /// save, and before turns at databases. Not before anybody is told something, nor for what is to be read without a class.
+    /// save, and before turns at databases. Nobody is told anything while it is held.
     let hooks = NSRecursiveLock()
     /// Where stores are opened that are added in the background, one after the other.
     let additions = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator.additions")

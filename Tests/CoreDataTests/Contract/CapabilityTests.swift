@@ -184,11 +184,11 @@ private struct CapabilityProbe {
     // * Another store of the coordinator refuses its part when this one has written what it can.
     // => Nothing has reached the data. Where that cannot be, the data are written once more as they were, or the error says that they are saved.
     private func takesBack() throws -> Bool {
-        NSPersistentStoreCoordinator.registerStoreClass(RefusingStore.self, forStoreType: RefusingStore.storeType)
+        NSPersistentStoreCoordinator.registerStoreClass(UnwritableStore.self, forStoreType: UnwritableStore.storeType)
         let coordinator = try home.coordinator()
         // Before those of other names, so that it is asked last.
         let place = URL(fileURLWithPath: "/!")
-        let refusing = try coordinator.addPersistentStore(ofType: RefusingStore.storeType, configurationName: nil, at: place)
+        let refusing = try coordinator.addPersistentStore(ofType: UnwritableStore.storeType, configurationName: nil, at: place)
         let context = home.context(on: coordinator)
         let before = FileStamp(home.url)
         let (here, there) = (tag("a", context), tag("b", context))
@@ -199,7 +199,7 @@ private struct CapabilityProbe {
             Issue.record("nothing was refused")
         } catch let error as CocoaError where error.code == .persistentStoreIncompleteSave {
             return false
-        } catch is RefusingStore.Refusal {}
+        } catch is UnwritableStore.Refusal {}
         let request = NSFetchRequest<Tag>(entityName: "Tag")
         request.affectedStores = [coordinator.persistentStores[0]]
         #expect(try home.context(on: coordinator).count(for: request) == 0)
@@ -277,23 +277,5 @@ private struct CapabilityProbe {
             let count = try coordinator.execute(DictionaryStore.Count(), with: context) as? Int
             #expect(count == 1)
         }
-    }
-}
-
-/// An incremental store that takes nothing.
-private final class RefusingStore: NSIncrementalStore {
-    static let storeType = "Refusing"
-    override var type: String { Self.storeType }
-    struct Refusal: Error {}
-
-    override func loadMetadata() throws { metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: UUID().uuidString] }
-
-    override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
-        if request is NSSaveChangesRequest { throw Refusal() }
-        return [Any]()
-    }
-
-    override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
-        array.map { newObjectID(for: $0.entity, referenceObject: UUID().uuidString) }
     }
 }

@@ -69,13 +69,13 @@ struct MixedStoresTests {
     // => The error names the store that refused, and the database, which has taken its part back.
     @Test("of which one refuses its part too late: the error names all that have nothing of the save")
     func incompleteSave() throws {
-        NSPersistentStoreCoordinator.registerStoreClass(LateStore.self, forStoreType: LateStore.storeType)
+        NSPersistentStoreCoordinator.registerStoreClass(UnwritableStore.self, forStoreType: UnwritableStore.storeType)
         let homes = try [ContractHome(.file), ContractHome(.dictionary)]
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
         let stores = try homes.map { try coordinator.addPersistentStore(ofType: $0.kind.type, configurationName: nil, at: $0.url) }
         // Before those of other names, so that it is asked last.
         let late = try coordinator.addPersistentStore(
-            ofType: LateStore.storeType,
+            ofType: UnwritableStore.storeType,
             configurationName: nil,
             at: URL(fileURLWithPath: "/!late")
         )
@@ -87,30 +87,12 @@ struct MixedStoresTests {
         let error = #expect(throws: CocoaError.self) { try context.save() }
         #expect(error?.code == .persistentStoreIncompleteSave)
         #expect(Set(error?.userInfo[NSAffectedStoresErrorKey] as? [NSPersistentStore] ?? []) == [late, stores[0]])
-        #expect(error?.userInfo[NSUnderlyingErrorKey] is LateStore.Refusal)
+        #expect(error?.userInfo[NSUnderlyingErrorKey] is UnwritableStore.Refusal)
         let counts = try stores.map { store in
             let request = NSFetchRequest<Tag>(entityName: "Tag")
             request.affectedStores = [store]
             return try homes[0].context(on: coordinator).count(for: request)
         }
         #expect(counts == [0, 1])
-    }
-}
-
-/// An incremental store that refuses to write.
-private final class LateStore: NSIncrementalStore {
-    static let storeType = "Late"
-    override var type: String { Self.storeType }
-    struct Refusal: Error {}
-
-    override func loadMetadata() throws { metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: UUID().uuidString] }
-
-    override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
-        if request is NSSaveChangesRequest { throw Refusal() }
-        return [Any]()
-    }
-
-    override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
-        array.indices.map { newObjectID(for: array[$0].entity, referenceObject: $0) }
     }
 }

@@ -33,7 +33,7 @@ enum SQLDialect {
         let conflict = " ON CONFLICT(\(columns.joined(separator: ", "))) DO "
         if assignments.isEmpty, refusal == nil { return conflict + "NOTHING" }
         // NB: NOTHING takes no condition.
-        let (written, isWritten) = assignments.isEmpty ? ("Z_PK = Z_PK", 0) : (assignments.joined(separator: ", "), 1)
+        let (written, isWritten) = assignments.isEmpty ? ("\(SQLNames.key) = \(SQLNames.key)", 0) : (assignments.joined(separator: ", "), 1)
         let refused = refusal.map { " WHERE CASE WHEN \($0) THEN \(failure(in: table)) ELSE \(isWritten) END" } ?? ""
         return "\(conflict)UPDATE SET \(written)\(refused)"
     }

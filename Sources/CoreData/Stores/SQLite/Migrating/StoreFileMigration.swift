@@ -114,21 +114,16 @@ extension SchemaTransition {
 
 extension StorePlace {
     /// Writes a copy of the store as it is to a place where nothing is yet, with the data that it has in files of their own. It is whole or not there.
+    ///
+    /// NB: files of data stay where it fails: another process may be making the same backup, which needs them, and the next attempt goes on with them.
     func backUp(to copy: URL) throws {
-        let data = supportFolder.flatMap { source in StorePlace.file(copy).supportFolder.map { (source, $0) } }
-        let isDataNew = data.map { !FileManager.default.fileExists(atPath: $1.path) } ?? false
+        if let supportFolder, let target = StorePlace.file(copy).supportFolder { try ExternalFiles(supportFolder).copy(to: target) }
         let unfinished = copy.deletingLastPathComponent().appendingPathComponent(".\(copy.lastPathComponent).\(UUID().uuidString)")
         defer { unlink(unfinished.path) }
-        do {
-            if let (source, target) = data { try ExternalFiles(source).copy(to: target) }
-            try write(to: unfinished)
-            // NB: SQLite does not see to it that such a copy is on the disk.
-            try FileHandle(forUpdating: unfinished).synchronize()
-            try FileManager.default.moveItem(at: unfinished, to: copy)
-        } catch {
-            if isDataNew, let (_, target) = data { try? FileManager.default.removeItem(at: target) }
-            throw error
-        }
+        try write(to: unfinished)
+        // NB: SQLite does not see to it that such a copy is on the disk.
+        try FileHandle(forUpdating: unfinished).synchronize()
+        try FileManager.default.moveItem(at: unfinished, to: copy)
     }
 
     private func write(to copy: URL) throws {
