@@ -61,7 +61,7 @@ extension NSPersistentStoreCoordinator: StoreReader {
         var parts = try route(changes, &receipt)
         for index in parts.indices {
             parts[index].changes.origin = changes.origin
-            parts[index].changes.turn = parts[index].store.turnToSave()
+            parts[index].changes.turn = try parts[index].store.turnToSave()
         }
         let taken = try counting("The changes were saved") { try withHooks(for: parts) { try save(parts[...], willCommit) } }
         receipt.publish = { for part in taken { part.publish() } }

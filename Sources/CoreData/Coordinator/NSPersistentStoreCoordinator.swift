@@ -21,7 +21,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     let stores = Lock(Stores())
     /// The classes of the program's stores are asked one at a time: held for a call, and for a whole save into such stores. Taken after the turns to
     /// save, and before turns at databases. Nobody is told anything while it is held.
-    let hooks = NSRecursiveLock()
+    let hooks = HookLock()
     /// Where stores are opened that are added in the background, one after the other.
     let additions = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator.additions")
     /// The queue of `perform(_:)`, once it was asked for; the layer that has queues makes it.

@@ -56,7 +56,7 @@ open class NSAtomicStore: NSPersistentStore {
     /// What identifies a new object in the store for ever: a text that is not empty, or a whole number, that no other object of its root entity has.
     open func newReferenceObject(for managedObject: NSManagedObject) -> Any { UUID().uuidString }
 
-    final override var isWritingHere: Bool { hooks.unlessHeldElsewhere { isWriting } ?? false }
+    final override var isWritingHere: Bool { hooks.isMine && isWriting }
 
     final override func homeDidChange() { mirror.withLock { $0?.rows.home = home } }
 }

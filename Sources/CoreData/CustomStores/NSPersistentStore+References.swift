@@ -43,6 +43,15 @@ extension NSPersistentStore {
         misuse("\(Self.self) saves a context from a hook that a save of the same store has called. Do that when the save has returned.")
     }
 
+    /// An error for a save from a hook, which would wait for somebody who waits for the hook.
+    final var isSavedElsewhere: CocoaError {
+        .coreData(
+            .persistentStoreTimeout,
+            "A hook of a store's class saves into a \(Self.self) that another context is saving, which may wait for the hook. Save again when the hook has returned.",
+            userInfo: [NSAffectedStoresErrorKey: [self]]
+        )
+    }
+
     /// An error for what a store's class does that it must not.
     final func broken(_ method: String, _ what: String, _ code: CocoaError.Code = .persistentStoreOperation) -> CocoaError {
         .coreData(code, "\(Self.self).\(method) \(what).", userInfo: [NSAffectedStoresErrorKey: [self]])

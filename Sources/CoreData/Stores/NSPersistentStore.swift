@@ -59,7 +59,7 @@ open class NSPersistentStore: NSObject {
 
     /// Held while the program's class is asked: the coordinator's, from before the store is one of its own, so that a class is called once at a time and
     /// its hooks may read other stores, as on a Mac. Taken before any turn at a database.
-    final var hooks = NSRecursiveLock()
+    final var hooks = HookLock()
 
     /// Makes a store that is not open yet. The coordinator calls this; a program does not.
     public init(

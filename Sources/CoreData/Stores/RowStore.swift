@@ -50,7 +50,9 @@ package protocol RowStore: NSPersistentStore {
     var hasUnwrittenMetadata: Bool { get }
     /// Waits until nobody else saves here; nil where a save waits for that itself. Of several stores in the order of their locations, and before
     /// anything else is held.
-    func turnToSave() -> SaveTurn?
+    ///
+    /// - Throws: `CocoaError` 134090 to a hook that saves here while somebody else does, who may be waiting for that hook.
+    func turnToSave() throws -> SaveTurn?
     /// Takes all changes or none. `next` runs when everything is written that can be taken back: where it throws, nothing is written here either.
     ///
     /// - Throws: `SaveConflicts`, or a `CocoaError`; the store is as it was then.
@@ -136,7 +138,7 @@ extension RowStore {
         )
     }
 
-    package func turnToSave() -> SaveTurn? { nil }
+    package func turnToSave() throws -> SaveTurn? { nil }
 
     package var followsUse: Bool { false }
     package func contextDidBegin(using ids: [NSManagedObjectID]) {}

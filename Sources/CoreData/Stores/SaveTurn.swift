@@ -6,8 +6,9 @@ package final class SaveTurn {
     private var turns: SaveTurns?
 
     /// - Precondition: no turn is this thread's.
-    init(_ turns: SaveTurns, of store: NSPersistentStore) {
-        turns.begin(store)
+    /// - Throws: `CocoaError` 134090 to a hook, which waits for nobody who may be waiting for it.
+    init(_ turns: SaveTurns, of store: NSPersistentStore) throws {
+        try turns.begin(store)
         self.turns = turns
     }
 
@@ -24,11 +25,15 @@ final class SaveTurns: Sendable {
     private let semaphore = DispatchSemaphore(value: 1)
     private let thread = Lock<pthread_t?>(nil)
 
-    fileprivate func begin(_ store: NSPersistentStore) {
+    fileprivate func begin(_ store: NSPersistentStore) throws {
         if thread.withLock({ $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }) {
             store.refuseNestedSave()
         }
-        semaphore.wait()
+        if store.hooks.isMine {
+            guard semaphore.wait(timeout: .now()) == .success else { throw store.isSavedElsewhere }
+        } else {
+            semaphore.wait()
+        }
         thread.withLock { $0 = pthread_self() }
     }
 

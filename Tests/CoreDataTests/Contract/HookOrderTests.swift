@@ -4,11 +4,14 @@ import Testing
 @testable import CoreData
 
 /// An incremental store with a plain dictionary, as many are, that counts who is in it at once.
-private final class UnlockedStore: NSIncrementalStore {
+// Sendable: its coordinator calls it once at a time, which is what is tested.
+private final class UnlockedStore: NSIncrementalStore, @unchecked Sendable {
     static let storeType = "Unlocked"
     private var names: [Int: String] = [:]
     private let visitors = Lock((now: 0, most: 0))
     var most: Int { visitors.withLock { $0.most } }
+    /// What the next fetch of objects does first.
+    var whenFetched: (() -> Void)?
 
     private func visited<Result>(_ body: () throws -> Result) rethrows -> Result {
         visitors.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
@@ -31,6 +34,10 @@ private final class UnlockedStore: NSIncrementalStore {
                 return [Any]()
             }
             if fetch.resultType == .countResultType { return names.count }
+            if let work = whenFetched {
+                whenFetched = nil
+                work()
+            }
             return names.keys.sorted().map { newObjectID(for: entity, referenceObject: $0) }
         }
     }
@@ -55,6 +62,29 @@ private final class UnlockedStore: NSIncrementalStore {
             for index in array.indices { names[last + index + 1] = "" }
             return array.indices.map { newObjectID(for: array[$0].entity, referenceObject: last + $0 + 1) }
         }
+    }
+}
+
+/// Another thread that has the turn to save a store, until it is told to end it.
+private final class SavingElsewhere {
+    private let isToEnd = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchSemaphore(value: 0)
+
+    init(_ store: UnlockedStore) throws {
+        let hasBegun = DispatchSemaphore(value: 0)
+        Thread.detachNewThread { [isToEnd, hasEnded] in
+            let turn = try? store.turnToSave()
+            hasBegun.signal()
+            isToEnd.wait()
+            turn?.end()
+            hasEnded.signal()
+        }
+        hasBegun.wait()
+    }
+
+    func end() {
+        isToEnd.signal()
+        hasEnded.wait()
     }
 }
 
@@ -95,5 +125,38 @@ struct HookOrderTests {
         let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         #expect(try context.count(for: NSFetchRequest<Person>(entityName: "Person")) == 60)
+    }
+
+    // * A hook saves into another store of the coordinator while somebody else has the turn there, who may wait for the hook.
+    @Test("that saves into another store, which somebody else is saving, is refused and waits for nobody; afterwards it is not")
+    func nested() throws {
+        let other = try #require(
+            coordinator.addPersistentStore(ofType: UnlockedStore.storeType, configurationName: nil, at: nil) as? UnlockedStore
+        )
+        let inner = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        inner.persistentStoreCoordinator = coordinator
+        let person = Person(context: inner)
+        person.name = "new"
+        inner.assign(person, to: other)
+        let turn = try SavingElsewhere(other)
+        var refusal: (any Error)?
+        store.whenFetched = { do { try inner.save() } catch { refusal = error } }
+        try Self.fetch(coordinator, store)
+        #expect((refusal as? CocoaError)?.code == .persistentStoreTimeout)
+        #expect(((refusal as? CocoaError)?.userInfo[NSAffectedStoresErrorKey] as? [NSPersistentStore]) == [other])
+        #expect(inner.hasChanges)
+        turn.end()
+        store.whenFetched = { do { try inner.save() } catch { Issue.record(error) } }
+        try Self.fetch(coordinator, store)
+        #expect(!inner.hasChanges)
+        #expect(try inner.count(for: NSFetchRequest<Person>(entityName: "Person")) == 1)
+    }
+
+    private static func fetch(_ coordinator: NSPersistentStoreCoordinator, _ store: NSPersistentStore) throws {
+        let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        let request = NSFetchRequest<Person>(entityName: "Person")
+        request.affectedStores = [store]
+        _ = try context.fetch(request)
     }
 }

@@ -103,7 +103,7 @@ extension NSIncrementalStore: RowStore, ClassStore {
 
     package var hasUnwrittenMetadata: Bool { hasNewMetadata }
 
-    package func turnToSave() -> SaveTurn? { SaveTurn(turns, of: self) }
+    package func turnToSave() throws -> SaveTurn? { try SaveTurn(turns, of: self) }
 
     /// Everything else of the coordinator's save has been written when the class is asked: it cannot take back what it has done.
     package func save(_ changes: StoreChanges, _ next: () throws -> Void) throws -> StoreReceipt {

@@ -20,7 +20,7 @@ open class NSIncrementalStore: NSPersistentStore {
     final let calls = HookCalls()
     /// Whether the class is asked to save; with `hooks` held.
     final var isWriting = false
-    final override var isWritingHere: Bool { hooks.unlessHeldElsewhere { isWriting } ?? false }
+    final override var isWritingHere: Bool { hooks.isMine && isWriting }
 
     /// Behind it may be a service that the class knows.
     override class var needsURL: Bool { false }
