@@ -71,13 +71,10 @@ extension StoreInspector {
         }
     }
 
-    /// The properties whose bits are set: a bit for each in the order of their names, the first the highest of the first byte.
-    ///
-    /// NB: what the bits of entities stand for that inherit is not known.
+    /// In the order of their names.
     private static func properties(_ entity: NSEntityDescription, _ bits: SQLiteValue) -> [String] {
-        let names = entity.propertiesByName.values.filter { !($0 is NSFetchedPropertyDescription) }.map(\.name).sorted(by: binaryOrder)
-        guard case .blob(let bytes) = bits, entity.superentity == nil, bytes.count == names.count / 8 + 1 else { return [] }
-        return names.enumerated().filter { bytes[$0.offset / 8] & 0x80 >> UInt8($0.offset % 8) != 0 }.map(\.element)
+        guard case .blob(let bytes) = bits else { return [] }
+        return (HistoryBits(entity).properties(in: bytes) ?? []).map(\.name).sorted(by: binaryOrder)
     }
 }
 
