@@ -172,4 +172,36 @@ struct ResolvedRelationshipTests {
         #expect(saved.owner === owner && owner.desk === saved && reader.own(second).desk == nil)
         #expect(desk.owner === first)
     }
+
+    // * A desk is given to somebody and back to the owner whom others have given it, whose own row was read before that. Others delete it.
+    @Test("who was led to a desk that others have deleted has it again, or has none, though the desk's edit came to nothing")
+    func partnerThatCameToNothing() throws {
+        for policy in [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite, .mergeByPropertyStoreTrump, .rollback, .error] {
+            let library = try Library()
+            let (context, other) = (library.context, try library.separateContext())
+            context.mergePolicy = policy
+            let owner = Person(context: context)
+            owner.name = "owner"
+            try context.save()
+            let desk = Desk(context: other)
+            desk.owner = other.own(owner)
+            try other.save()
+            let mine = context.own(desk)
+            mine.owner = Person(context: context)
+            mine.owner = owner
+            #expect(owner.desk === mine && mine.changedValues().isEmpty)
+            desk.owner = nil
+            other.delete(desk)
+            try other.save()
+            guard policy !== NSMergePolicy.error else {
+                #expect(errorCode { try context.save() } == NSManagedObjectMergeError)
+                continue
+            }
+            try context.save()
+            let keepsDesk = policy === NSMergePolicy.mergeByPropertyObjectTrump || policy === NSMergePolicy.overwrite
+            let ends = "SELECT (SELECT COUNT(*) FROM ZDESK WHERE ZOWNER = 1), (SELECT COUNT(*) FROM ZPERSON WHERE ZDESK IS NOT NULL)"
+            #expect(try library.sql(ends) == (keepsDesk ? "1|1" : "0|0"), "\(policy.mergeType)")
+            #expect(owner.desk === (keepsDesk ? mine : nil))
+        }
+    }
 }

@@ -51,14 +51,15 @@ extension GraphWalk {
         let observers = sources.map { source in
             NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: source, queue: nil) {
                 [contexts, merging, followers] notification in
-                guard merging == .atOnce, followers.isEmpty else { return }
-                let others = contexts.filter { $0 !== source && $0 !== source.parent }
+                guard merging == .atOnce else { return }
+                let others = contexts.filter { $0 !== source && $0 !== source.parent && (followers.isEmpty || $0.parent === source) }
                 for other in others { other.mergeChanges(fromContextDidSave: notification) }
             }
         }
         defer { observers.forEach(NotificationCenter.default.removeObserver) }
         do { try save() } catch { throw fail("the save failed: \(error)") }
         try checkFile()
-        if merging == .atOnce { for (follower, context) in zip(followers, contexts) { try follower.merge(into: [context]) } }
+        guard merging == .atOnce else { return }
+        for (follower, context) in zip(followers, contexts) { try follower.merge(into: above(context).reversed() + [context]) }
     }
 }

@@ -4,9 +4,13 @@ import Testing
 @testable import CoreData
 
 /// Changes a graph with relationships of every kind, by chance, in two contexts on one store: both on the coordinator, or two children of a context
-/// that is a child itself and may be changed as well, or on two coordinators, as of two processes.
+/// that is a child itself and may be changed as well, or on two coordinators, as of two processes, one of them with a child maybe.
 final class GraphWalk {
-    enum Layout: CaseIterable { case siblings, layers, parentToo, coordinators }
+    enum Layout: CaseIterable {
+        case siblings, layers, parentToo, coordinators, coordinatorsAndLayers
+
+        var isApart: Bool { self == .coordinators || self == .coordinatorsAndLayers }
+    }
     enum Merging: CaseIterable { case atOnce, never }
 
     struct Failure: Error, CustomStringConvertible { let description: String }
@@ -35,15 +39,19 @@ final class GraphWalk {
         let coordinator = try Self.coordinator(home)
         let root = home.context(on: coordinator)
         let main = Layers.child(of: root, "main")
-        let coordinators = [coordinator, layout == .coordinators ? try Self.coordinator(home) : coordinator]
+        let coordinators = [coordinator, layout.isApart ? try Self.coordinator(home) : coordinator]
         let pair = coordinators.enumerated().map { [home] number, coordinator in
-            layout == .layers || layout == .parentToo ? Layers.child(of: main, "worker \(number)") : home.context(on: coordinator)
+            switch layout {
+            case .layers, .parentToo: Layers.child(of: main, "worker \(number)")
+            case .coordinatorsAndLayers where number == 0: Layers.child(of: root, "worker")
+            default: home.context(on: coordinator)
+            }
         }
-        contexts = layout == .parentToo ? pair + [main] : pair
+        contexts = pair + (layout == .parentToo ? [main] : layout == .coordinatorsAndLayers ? [root] : [])
         for context in contexts + [main, root] { context.mergePolicy = policy }
-        guard layout == .coordinators, seed.isMultiple(of: 2) else { return }
-        for (number, context) in contexts.enumerated() {
-            context.transactionAuthor = "\(number)"
+        guard layout.isApart, layout == .coordinatorsAndLayers || seed.isMultiple(of: 2) else { return }
+        for (number, context) in pair.enumerated() {
+            (above(context).last ?? context).transactionAuthor = "\(number)"
             followers.append(HistoryFollower(name: "\(number)", coordinator: coordinators[number]))
         }
     }
@@ -80,7 +88,8 @@ final class GraphWalk {
 
     /// Whether a context knows all that others have changed, and so cannot have half of it.
     private func hasBothEnds(_ context: NSManagedObjectContext) -> Bool {
-        contexts.contains { $0.parent === context } || (merging == .atOnce && contexts.allSatisfy { context.parent !== $0 })
+        if followers.isEmpty, contexts.contains(where: { $0.parent === context }) { return true }
+        return merging == .atOnce && contexts.allSatisfy { context.parent !== $0 }
     }
 
     func fail(_ text: String) -> Failure { Failure(description: "\(text)\nafter \(trail.suffix(60).joined(separator: "\n"))") }

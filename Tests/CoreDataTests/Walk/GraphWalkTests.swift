@@ -14,7 +14,7 @@ struct GraphWalkTests {
 
     /// Documents and incremental stores take their turns; two coordinators are where a store allows for them.
     private static func kind(_ seed: Int, _ layout: GraphWalk.Layout) -> ContractKind {
-        let kinds: [ContractKind] = layout == .coordinators ? [.file, .file, .memory] : kinds
+        let kinds: [ContractKind] = layout.isApart ? [.file, .file, .memory] : kinds
         return kinds[seed % kinds.count]
     }
 

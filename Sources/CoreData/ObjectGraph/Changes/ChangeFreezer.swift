@@ -211,7 +211,7 @@ struct ChangeFreezer {
         object.withScope { $0.shape.addPositions(to: &slots) }
         let group = group(of: object)
         guard !slots.isEmpty || object.hasChangedToManys else {
-            if isForStores, object.state.contains(.locked) { freezeLock(object) }
+            if isForStores, object.state.contains(.locked) || object.isLedToAnew { freezeLock(object) }
             return groups[group].unchanged.append(object)
         }
         groups[group].updated.append(object)

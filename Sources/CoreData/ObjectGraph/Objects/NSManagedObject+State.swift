@@ -58,6 +58,19 @@ extension NSManagedObject {
         return slots
     }
 
+    /// Whether it leads, as it always did, to an object that is saved because it leads back from now on: the row of that one is older, and others
+    /// may have deleted this one. For one whose own changes came to nothing.
+    final var isLedToAnew: Bool {
+        let (shape, changed) = (scope.shape, changedSlots)
+        return shape.layout.referenceSlots.contains { slot in
+            guard changed.contains(slot), let inverse = shape.toOnes[slot]?.inverse, let partner = target(slot),
+                partner.state.intersection(.pending) == .updated,
+                case .toOne(let back, _)? = partner.scope.shape.properties[inverse.name]
+            else { return false }
+            return partner.changes(from: partner.committedRow).contains(back)
+        }
+    }
+
     final func forEachChangedToMany(_ body: (Int, ToManyContents) -> Void) {
         existingExtras?.forEachToMany { if $0.hasChanges { body($0.index, $0) } }
     }
