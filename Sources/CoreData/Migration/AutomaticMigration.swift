@@ -117,6 +117,8 @@ struct MigrationInPlace {
         manager.onProgress = progress
         var (old, new) = (site, site)
         old.configuration = source.configuration
+        // NB: whoever opens the store meanwhile, or saves, has the turn at it, and waits for this migration to let him write.
+        if site.isDatabase { old.options = (site.options ?? [:]).merging([DatabaseOptions.noTurnsKey: true]) { $1 } }
         (new.url, new.options) = (work.url, work.options(site))
         try MigrationByObjects(manager: manager, mapping: mapping, source: old, destination: new, place: site.url).run()
     }

@@ -15,6 +15,8 @@ struct DatabaseOptions: Sendable {
     let stageMark: String?
     /// The model that the store is of where its stages know it, which is found nowhere else, maybe.
     let stagedModel: NSManagedObjectModel?
+    /// Whether the caller keeps all others from writing, so that no turn in this process is waited for: who has one may be waiting for the caller.
+    let takesNoTurns: Bool
     let timeout: TimeInterval
     /// How many seconds a statement may take before there is a line in the log; nil for no such line.
     let slowStatementThreshold: TimeInterval?
@@ -34,6 +36,7 @@ struct DatabaseOptions: Sendable {
         defersCleanup = Self.flag(options?[NSPersistentStoreDeferredLightweightMigrationOptionKey])
         stageMark = options?[Self.stageKey] as? String
         stagedModel = options?[Self.stagedModelKey] as? NSManagedObjectModel
+        takesNoTurns = Self.flag(options?[Self.noTurnsKey])
         timeout = Self.timeout(options)
         slowStatementThreshold = Self.number(options?[CoreDataSlowStatementThresholdOption]).flatMap { $0 >= 0 ? $0 : nil }
         var pragmas = try isInMemory ? [:] : Self.pragmas(options?[NSSQLitePragmasOption])
@@ -48,6 +51,8 @@ struct DatabaseOptions: Sendable {
     static let stageKey = "CoreDataUnfinishedStage"
     /// The key, in options, of the model that a store is of, as its stages say.
     static let stagedModelKey = "CoreDataStagedModel"
+    /// The key, in options, of a store that is only read by whoever has it locked.
+    static let noTurnsKey = "CoreDataTakesNoTurns"
 
     /// A flag as Swift or Objective-C programs write it; false for anything else.
     static func flag(_ value: Any?) -> Bool { (value as? NSNumber)?.boolValue ?? value as? Bool ?? number(value).map { $0 != 0 } ?? false }

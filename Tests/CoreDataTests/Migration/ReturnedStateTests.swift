@@ -153,6 +153,38 @@ struct ReturnedStateTests {
         #expect(try isWritten.withLock { $0 } && count == 1 && Data(contentsOf: url) == migrated)
     }
 
+    // * The store is being migrated. Another in the process has the turn at it, and waits until it may write, as who opens or saves it does.
+    // => The migration does not wait for him in turn.
+    @Test("is migrated while another in the process waits for that in his turn", arguments: ["WAL", "DELETE"])
+    func awaited(_ journal: String) throws {
+        let (old, new) = (Self.model("text", "awaited"), Self.model("words", "awaited"))
+        try fill(old, NSSQLiteStoreType)
+        let note = NSEntityMapping("NoteToNote", "Note", "Note")
+        note.attributeMappings = [.init("words", "$source.text")]
+        let mapping = NSMappingModel()
+        mapping.entityMappings = [note]
+        let options: [AnyHashable: Any] = [NSSQLitePragmasOption: ["journal_mode": journal]]
+        try Stack(url, old, options: options).close()
+        let site = StoreSite(url: url, type: NSSQLiteStoreType, options: options)
+        let migration = MigrationInPlace(site: site, source: .init(model: old, configuration: nil), model: new, mapping: mapping)
+        let lock = StoreLock.of(try #require(DatabaseIdentity(path: url.path)))
+        let (begun, migrated, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let isMigrated = Lock(false)
+        Thread.detachNewThread {
+            lock.write {
+                begun.signal()
+                isMigrated.withLock { $0 = migrated.wait(timeout: .now() + 20) == .success }
+            }
+            ended.signal()
+        }
+        begun.wait()
+        try migration.run()
+        migrated.signal()
+        ended.wait()
+        #expect(isMigrated.withLock { $0 })
+        #expect(try open(new, NSSQLiteStoreType) == 1)
+    }
+
     @Test("is refused with 134140 where the mapping model is gone once it is to be used")
     func gone() throws {
         let new = Self.model("words", "gone")

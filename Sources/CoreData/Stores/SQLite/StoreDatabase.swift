@@ -22,7 +22,8 @@ struct StoreDatabase: Sendable {
     private func openForReading(_ model: NSManagedObjectModel, _ configurationName: String?) throws -> OpenedDatabase {
         if place.database == nil { try requireFile() }
         _ = try checkAbandonedLog(model, configurationName)
-        let (counter, lock) = (StatementCounter(), try place.lock())
+        let known = try place.lock()
+        let (counter, lock) = (StatementCounter(), options.takesNoTurns ? StoreLock(known.identity) : known)
         let connection = try connectForReading()
         defer { connection.close() }
         // A file is read beside writers, in this process or another; a database in memory is not.
