@@ -32,7 +32,7 @@ struct AssociationTable {
     /// Everything was saved: objects can be let go of. What was deleted meanwhile is nobody's.
     mutating func settle(deleted gone: Set<RowReference>) {
         if !gone.isEmpty { deleted.formUnion(gone.filter { !destinations.places(of: $0).isEmpty }) }
-        for (source, destination) in unsaved where source.key > 0 && destination.key > 0 && destination.registeredContext != nil {
+        for (source, destination) in unsaved where source.key > 0 && destination.key > 0 && !destination.isGone {
             sources.append(source.rowReference)
             destinations.append(destination.rowReference)
         }

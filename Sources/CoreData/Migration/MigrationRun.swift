@@ -36,6 +36,8 @@ final class MigrationRun {
     ///
     /// - Throws: `MigrationCancellation`, or a `CocoaError` 134110; the destination is unfinished then.
     func run() throws {
+        let observer = observeSaves()
+        defer { NotificationCenter.default.removeObserver(observer) }
         try manager.note(0)
         try eachMapping(.creation, create)
         try eachMapping(.relation, relate)
@@ -78,6 +80,12 @@ final class MigrationRun {
         object.registeredContext == nil ? source.context.object(for: object.rowReference) : object
     }
 
+    /// The object as the destination's context has it now; nil where a policy has deleted it, for one before it.
+    private func remaining(_ object: NSManagedObject) throws -> NSManagedObject? {
+        guard object.registeredContext == nil else { return object.isGone ? nil : object }
+        return try destination.context.objects(at: [object.rowReference]).first
+    }
+
     private func relate(_ mapping: PlannedMapping) throws {
         let policy = mapping.policy
         try relateRowsAhead(mapping)
@@ -90,8 +98,7 @@ final class MigrationRun {
                 let sources = try source.context.objects(at: pairs.map(\.source)[...], reading: paths)
                 for object in try destination.context.objects(at: pairs.map(\.destination)[...]) {
                     if !mapping.associations.hasDistinctDestinations, !seen.insert(object.rowReference).inserted { continue }
-                    // The policy has deleted it, for one before it.
-                    if object.isGone { continue }
+                    guard let object = try remaining(object) else { continue }
                     try hook("createRelationships", mapping) {
                         try policy.createRelationships(forDestination: object, in: mapping.mapping, manager: manager)
                     }
@@ -198,20 +205,6 @@ extension MigrationRun {
             if destination.savesInParts, !(part == .relation && waitsForSharedOrder) { try flush() }
             try manager.note(progress(part, Float(end) / Float(count)))
         }
-    }
-
-    /// Saves what there is, and lets go of all objects that nobody uses.
-    private func flush(_ validation: SaveValidation = .storageOnly) throws {
-        destination.context.processPendingChanges()
-        let deleted = Set(destination.context.deletedObjects.map(\.rowReference))
-        do {
-            try destination.context.saveChanges(validation: validation)
-        } catch {
-            throw CocoaError.migration("What was migrated cannot be saved: \(error.localizedDescription)", mapping: current.name, error)
-        }
-        for mapping in plan.mappings { mapping.associations.settle(deleted: deleted) }
-        source.context.refreshAllObjects()
-        destination.context.refreshAllObjects()
     }
 
     /// Runs a hook; what it throws is underneath an error that says which.

@@ -28,6 +28,39 @@ final class ResettingPolicy: NSEntityMigrationPolicy {
     }
 }
 
+/// Saves after each object, and lets go of all of them.
+final class SavingPolicy: NSEntityMigrationPolicy {
+    override func createDestinationInstances(forSource object: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager)
+        throws
+    {
+        try super.createDestinationInstances(forSource: object, in: mapping, manager: manager)
+        try saveAndReset(manager)
+    }
+
+    override func createRelationships(forDestination object: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager)
+        throws
+    {
+        try super.createRelationships(forDestination: object, in: mapping, manager: manager)
+        try saveAndReset(manager)
+    }
+
+    private func saveAndReset(_ manager: NSMigrationManager) throws {
+        try manager.destinationContext.save()
+        manager.destinationContext.reset()
+    }
+}
+
+/// Deletes the orders with odd numbers once all are made, and saves that.
+final class SavedDeletingPolicy: NSEntityMigrationPolicy {
+    override func endInstanceCreation(forMapping mapping: NSEntityMapping, manager: NSMigrationManager) throws {
+        for order in manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: nil) {
+            if (order.value(forKey: "number") as? Int ?? 0) % 2 == 1 { manager.destinationContext.delete(order) }
+        }
+        try manager.destinationContext.save()
+        manager.userInfo = ["left": manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: nil).count]
+    }
+}
+
 /// Makes one order of all, and notes how many the manager knows before and after they are saved.
 final class GatheringPolicy: NSEntityMigrationPolicy {
     override func createDestinationInstances(forSource object: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager)
@@ -92,6 +125,19 @@ struct PolicyTests {
     func reset() throws {
         let expected = Shop.migrated.map { $0.replacingOccurrences(of: " Löwe", with: "") }
         #expect(try migrate(ResettingPolicy.self).contents == expected)
+    }
+
+    @Test("may save, and reset the destination's context, between two objects")
+    func saved() throws {
+        let expected = Shop.migrated.map { $0.replacingOccurrences(of: " Löwe", with: "") }
+        #expect(try migrate(SavingPolicy.self).contents == expected)
+    }
+
+    @Test("that deletes objects and saves that finds them no more, nor does anything lead to them")
+    func deletedAndSaved() throws {
+        let (manager, contents) = try migrate(SavedDeletingPolicy.self)
+        #expect(manager.userInfo?["left"] as? Int == 3)
+        #expect(contents.prefix(3) == ["Ann0, 20: [0]", "Ann1, 21: [2]", "Ann2, 22: [4]"])
     }
 
     // * The full name is computed by expressions as mapping models have them.
