@@ -68,10 +68,10 @@ struct WorkFile {
     func move(to place: URL) throws {
         let target = place.resolvingSymlinksInPath()
         try sync()
-        // What somebody has left who removed a store without them would be taken for the new one's.
-        for suffix in ["-wal", "-shm", "-journal"] { unlink(target.path + suffix) }
         var status = stat()
         if stat(target.path, &status) == 0, status.st_size > 0 { throw CocoaError.destination(place, "there is something already.") }
+        // What somebody has left who removed a store without them would be taken for the new one's. NB: that of a store which is there is in use.
+        for suffix in ["-wal", "-shm", "-journal"] { unlink(target.path + suffix) }
         try SupportFolder.move(from: url, to: target)
         guard rename(url.path, target.path) == 0 else { throw Self.failure(place) }
     }

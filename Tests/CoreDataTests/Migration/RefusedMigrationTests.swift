@@ -220,4 +220,31 @@ struct RefusedMigrationTests {
         try migrate(shop.mapping())
         try refused(134150) { try migrate(shop.mapping(), from: "New.sqlite", to: "Newer.sqlite") }
     }
+
+    // * While the migration is at work, another makes a store at the place of the new one, saves, and has it open.
+    // => The migration is refused; what was saved is there, as is what is saved afterwards.
+    @Test("as another has made a store at the place meanwhile, and leaves that alone with its log")
+    func overtaken() throws {
+        let made = Lock<Stack?>(nil)
+        let make: @Sendable () throws -> Void = { [folder] in
+            let stack = try Stack(folder.file("New.sqlite"), Shop.newModel())
+            try Self.addTag(stack)
+            made.withLock { $0 = stack }
+        }
+        let mapping = shop.mapping()
+        mapping.entityMappings[2].entityMigrationPolicyClassName = NSStringFromClass(OvertakenPolicy.self)
+        cocoaError(134160) { try OvertakenPolicy.$overtake.withValue({ try? make() }) { try migrate(mapping) } }
+        let stack = try #require(made.withLock { $0 })
+        try Self.addTag(stack)
+        try stack.close()
+        let reopened = try Stack(folder.file("New.sqlite"), shop.new)
+        #expect(try reopened.newContext().count(for: NSFetchRequest<NSManagedObject>(entityName: "Tag")) == 2)
+        try reopened.close()
+    }
+
+    private static func addTag(_ stack: Stack) throws {
+        let context = stack.newContext()
+        NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context).setValue("x", forKey: "label")
+        try context.save()
+    }
 }
