@@ -107,6 +107,7 @@ struct KeyPathSQLTests {
             ("nonsense == 1", "Entity Song has no property “nonsense”."),
             ("artist.nonsense == 1", "Entity Artist has no property “nonsense” (in the key path “artist.nonsense”)."),
             ("artist.size == 1", "Entity Artist has no property “size” (in the key path “artist.size”)."),
+            ("titel == 1", "Entity Song has no property “titel”. Is “title” meant?"),
             ("NOT (title == 'a' OR ANY tags.nonsense == 1)", "Entity Tag has no property “nonsense”."),
         ] {
             let error = #expect(throws: CocoaError.self) { try bench.plan(bench.query("Song", format)) }

@@ -9,9 +9,12 @@ extension NSManagedObjectModel {
     /// Nil where a file cannot be used, or two models define an entity differently: the log says which.
     public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
         do {
-            let models = try ModelPlaces(bundles ?? [.main]).all.map { try NSManagedObjectModel(reading: $0) }
+            let places = ModelPlaces(bundles ?? [.main]).all
+            let models = try places.map { try NSManagedObjectModel(reading: $0) }
             if let name = disagreement(of: models) {
-                throw CocoaError.coreData(.coreData, "Models of the bundles define entity \(name) differently.")
+                let files = zip(places, models).filter { $1.entitiesByName[name] != nil }.map(\.0.path).joined(separator: ", ")
+                let cure = "take one, by NSManagedObjectModel(named:in:)."
+                throw CocoaError.coreData(.coreData, "\(files) define entity \(name) differently: " + cure)
             }
             let merged = NSManagedObjectModel(byMerging: models)
             try merged?.validate()

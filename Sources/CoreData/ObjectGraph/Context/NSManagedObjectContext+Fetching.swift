@@ -65,8 +65,10 @@ extension NSManagedObjectContext {
             return ownEntity(entity)
         }
         if let name = request.entityName {
-            guard let entity = parentSource.managedObjectModel.entitiesByName[name] else {
-                misuse("The model of the context's coordinator has no entity named \(name), which a fetch request names.")
+            let model = parentSource.managedObjectModel
+            guard let entity = model.entitiesByName[name] else {
+                let hint = model.hint(forEntity: name)
+                misuse("The model of the context's coordinator has no entity named \(name), which a fetch request names.\(hint)")
             }
             return entity
         }

@@ -163,7 +163,8 @@ extension NSEntityDescription {
     @discardableResult
     public class func insertNewObject(forEntityName entityName: String, into context: NSManagedObjectContext) -> NSManagedObject {
         guard let entity = entity(forEntityName: entityName, in: context) else {
-            misuse("The model of the context's coordinator has no entity named \(entityName).")
+            let hint = context.parentSource.managedObjectModel.hint(forEntity: entityName)
+            misuse("The model of the context's coordinator has no entity named \(entityName).\(hint)")
         }
         return NSManagedObject.objectClass(for: entity).init(ManagedObjectConstruction(entity: entity, context: context))
     }

@@ -63,7 +63,7 @@ extension NSManagedObject {
         misuse(
             """
             \(scope.entity.name ?? "?") is not key value coding-compliant for the key "\(key)": the entity has no such property, and the class \
-            \(type(of: self)) no such stored one. For a name of another kind override value(forUndefinedKey:) or setValue(_:forUndefinedKey:).
+            \(type(of: self)) no such stored one.\(scope.entity.hint(for: key)) For a name of another kind override value(forUndefinedKey:) or setValue(_:forUndefinedKey:).
             """
         )
     }

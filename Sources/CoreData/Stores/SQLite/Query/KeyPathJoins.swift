@@ -140,6 +140,6 @@ extension PredicateSQL {
 
     private func unknownKey(_ key: String, _ entity: NSEntityDescription, in keyPath: String) -> CocoaError {
         let path = key == keyPath ? "" : " (in the key path “\(keyPath)”)"
-        return .coreData(.coreData, "Entity \(entity.name ?? "") has no property “\(key)”\(path).")
+        return .coreData(.coreData, "Entity \(entity.name ?? "") has no property “\(key)”\(path).\(entity.hint(for: key))")
     }
 }
