@@ -129,6 +129,19 @@ struct WarningTests {
         )
     }
 
+    @Test("are errors where no program can use the model")
+    func errors() {
+        var model = zoo
+        model.entities[0].relationships[0].inverse = nil
+        model.entities[2].uniquenessConstraints = [["nickname"]]
+        #expect(
+            warnings(in: model).filter(\.isError).map(\.description) == [
+                "Keeper has a uniqueness constraint on nickname, which it has not",
+                "Keeper.animals has the inverse Animal.keeper, whose inverse is none",
+            ]
+        )
+    }
+
     @Test("tell of defaults outside of their bounds")
     func bounds() {
         var model = zoo

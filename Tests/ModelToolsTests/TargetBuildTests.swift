@@ -16,6 +16,18 @@ struct TargetBuildTests {
         try expect([], silence: ["odd"], userInfo: "<userInfo><entry key=\"CoreDataWarnings\" value=\"NO\"/></userInfo>")
     }
 
+    // * The unique attribute is misspelt, and the options silence its entity.
+    // => The build fails, rather than the program that opens the model.
+    @Test("fails where the model contradicts itself, silenced or not")
+    func contradiction() throws {
+        let constraint = "<uniquenessConstraint><constraint value=\"titel\"/></uniquenessConstraint>"
+        try expect(
+            ["contents:2:1: error: Book has a uniqueness constraint on titel"],
+            silence: ["odd", "Book", "Book.title"],
+            behindAttribute: "<uniquenessConstraints>\(constraint)</uniquenessConstraints>"
+        )
+    }
+
     // * Two files, one in a folder, say what Linux cannot compile.
     // => The error has the line for the manifest with both.
     @Test("says in one line what to exclude")
@@ -45,11 +57,11 @@ struct TargetBuildTests {
         #expect(names.contains("public typealias ValueTransformer = CoreData.ValueTransformer"))
     }
 
-    private func expect(_ beginnings: [String], silence: [String] = [], userInfo: String = "") throws {
+    private func expect(_ beginnings: [String], silence: [String] = [], userInfo: String = "", behindAttribute: String = "") throws {
         let folder = try TemporaryFolder()
         let lines = [
             "<model>", "<entity name=\"Book\" odd=\"1\">", "<attribute name=\"title\" attributeType=\"String\">\(userInfo)</attribute>",
-            "</entity>", "</model>",
+            "\(behindAttribute)</entity>", "</model>",
         ]
         try folder.write(lines.joined(separator: "\n"), to: "M.xcdatamodel/contents")
         try folder.write("{\"silence\": \(silence)}", to: ".coredata.json")

@@ -2,17 +2,20 @@ import Foundation
 import ModelFormat
 
 extension ModelFile {
-    /// What is to be said about the source of the current version: what is unknown in it as errors, warnings as such.
+    /// What is to be said about the source of the current version: what is unknown or contradicts itself as errors, warnings
+    /// as such.
     ///
     /// Silenced are places in `silence`, and entities and properties whose user info has the key `CoreDataWarnings` with the value `NO`.
     func messages(silence: Set<String>) throws -> [SourceMessage] {
         guard let (path, source) = try source() else { return [] }
         let unknown = source.unknowns.filter { !silence.contains($0.subject) }.map { $0.message(about: path) }
-        let warned = warnings(in: source.model).filter { !silence.contains($0.place) && !source.model.isSilent(at: $0.place) }
+        let warned = warnings(in: source.model).filter {
+            $0.isError || !silence.contains($0.place) && !source.model.isSilent(at: $0.place)
+        }
         return unknown
             + warned.map { warning in
                 let line = source.line(of: warning.place.split(separator: ".").map(String.init))
-                return SourceMessage(.warning, path, SourcePlace(line: line, column: 1), warning.description)
+                return SourceMessage(warning.isError ? .error : .warning, path, SourcePlace(line: line, column: 1), warning.description)
             }
     }
 }

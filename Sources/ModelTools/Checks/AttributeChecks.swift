@@ -1,7 +1,13 @@
 import ModelFormat
 
 extension Model.Attribute {
-    var warnings: [String] { [undefinedType, missingDefault, unfitDefault, range, insecureTransformer, reservedName].compactMap { $0 } }
+    var warnings: [String] {
+        [derived, undefinedType, missingDefault, unfitDefault, range, insecureTransformer, reservedName].compactMap { $0 }
+    }
+
+    private var derived: String? {
+        derivation == nil ? nil : "is derived, which no store takes yet: make it a plain attribute that willSave() sets"
+    }
 
     private var undefinedType: String? {
         type == .undefined && !isTransient && derivation == nil ? "has no type, and is not transient" : nil

@@ -10,7 +10,7 @@ extension EntityFamily {
             index.elements.filter { $0.expression == nil }.compactMap(\.property).filter { !has($0, entity.name) }
                 .map { "has an index \(index.name) of \($0), which it has not" }
         }
-        return place(entity.name, childless + constraints + indexes)
+        return place(entity.name, childless) + place(entity.name, constraints + indexes, areErrors: true)
     }
 
     private func has(_ property: String, _ entity: String) -> Bool {
@@ -24,16 +24,23 @@ extension EntityFamily {
     }
 
     func warnings(about relationship: Model.Relationship, of entity: Model.Entity) -> [String] {
-        guard let destination = relationship.destination else { return ["has no destination"] }
-        return inverseWarnings(relationship, destination, entity) + countWarnings(relationship)
+        guard relationship.destination != nil else { return [] }
+        let alone = relationship.inverse == nil ? ["has no inverse: Core Data cannot keep both ends together"] : []
+        return alone + countWarnings(relationship)
             + (relationship.deleteRule == .noAction ? ["has the delete rule No Action, which leaves references to deleted objects"] : [])
             + (SwiftNames.reserved.contains(relationship.name) ? ["has the name of something that all managed objects have"] : [])
     }
 
-    private func inverseWarnings(_ relationship: Model.Relationship, _ destination: String, _ entity: Model.Entity) -> [String] {
-        guard let name = relationship.inverse else { return ["has no inverse: Core Data cannot keep both ends together"] }
-        guard let inverse = self.relationship(name, of: destination), inverse.inverse != relationship.name else { return [] }
-        return ["has the inverse \(destination).\(name), whose inverse is \(inverse.inverse ?? "none")"]
+    func errors(about relationship: Model.Relationship, of entity: Model.Entity) -> [ModelWarning] {
+        place("\(entity.name).\(relationship.name)", [endProblem(of: relationship)].compactMap { $0 }, areErrors: true)
+    }
+
+    /// No other end, or one that does not lead back.
+    private func endProblem(of relationship: Model.Relationship) -> String? {
+        guard let destination = relationship.destination else { return "has no destination" }
+        guard let name = relationship.inverse, let inverse = self.relationship(name, of: destination) else { return nil }
+        if inverse.inverse == relationship.name { return nil }
+        return "has the inverse \(destination).\(name), whose inverse is \(inverse.inverse ?? "none")"
     }
 
     private func countWarnings(_ relationship: Model.Relationship) -> [String] {

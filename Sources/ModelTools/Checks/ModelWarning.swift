@@ -7,10 +7,15 @@ public struct ModelWarning: Sendable, Equatable, Codable {
     public let place: String
     /// A sentence without its subject and full stop: `has no inverse`.
     public let text: String
+    /// Whether the model contradicts itself, so that no program can use it: a build fails.
+    public private(set) var isError = false
 
-    public init(place: String, text: String) {
+    private enum CodingKeys: CodingKey { case place, text }
+
+    public init(place: String, text: String, isError: Bool = false) {
         self.place = place
         self.text = text
+        self.isError = isError
     }
 
     public var description: String { "\(place) \(text)" }
@@ -23,10 +28,13 @@ public func warnings(in model: Model) -> [ModelWarning] {
         var found = family.warnings(about: entity)
         for attribute in entity.attributes { found += place("\(entity.name).\(attribute.name)", attribute.warnings) }
         for relationship in entity.relationships {
+            found += family.errors(about: relationship, of: entity)
             found += place("\(entity.name).\(relationship.name)", family.warnings(about: relationship, of: entity))
         }
         return found + (model.isUsedWithCloudKit ? cloudWarnings(about: entity) : [])
     }
 }
 
-func place(_ place: String, _ texts: [String]) -> [ModelWarning] { texts.map { ModelWarning(place: place, text: $0) } }
+func place(_ place: String, _ texts: [String], areErrors: Bool = false) -> [ModelWarning] {
+    texts.map { ModelWarning(place: place, text: $0, isError: areErrors) }
+}
