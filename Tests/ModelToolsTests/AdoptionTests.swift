@@ -39,6 +39,22 @@ struct AdoptionTests {
         #expect(complaints.isEmpty, "\(complaints)")
     }
 
+    @Test("reads a set that is changed in place as one that tells the object")
+    func liveSets() {
+        let text = adopted(
+            """
+            class A: NSManagedObject {
+                @NSManaged var steps: NSMutableOrderedSet?
+                @NSManaged var tags: NSMutableSet
+                @NSManaged func addToSteps(_ value: B)
+            }
+            """
+        )
+        #expect(text.contains("steps: NSMutableOrderedSet? { get { self.mutableOrderedSetValue(forKey: \"steps\") } set"))
+        #expect(text.contains("tags: NSMutableSet { get { self.mutableSetValue(forKey: \"tags\") } set"))
+        #expect(text.contains("add(value, to: OrderedToMany<NSManagedObject>(\"steps\"))"))
+    }
+
     @Test("leaves comments and strings alone")
     func comments() throws {
         let source = """
@@ -67,6 +83,7 @@ struct AdoptionTests {
             ("@NSManaged var a: Int = 5", "or has accessors or a value"),
             ("@NSManaged func count() -> Int", "Method count has a result"),
             ("@NSManaged func bark(_ loudly: Bool)", "Method bark is none of those"),
+            ("@NSManaged var primitiveTags: NSMutableSet", "Primitive values are no NSMutableSet on Linux"),
             ("@NSManaged func addToA(_ a: [B", "A bracket is not closed"),
             ("@NSManaged var a: Set<Int>>", "A bracket is closed that was not opened"),
         ]

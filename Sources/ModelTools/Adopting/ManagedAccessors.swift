@@ -17,7 +17,7 @@ struct ManagedAccessors {
 
     mutating func body(of declaration: ManagedDeclaration) throws -> String {
         switch declaration {
-        case .property(let property): body(of: property)
+        case .property(let property): try body(of: property)
         case .method(let method): try body(of: method)
         }
     }
@@ -27,9 +27,13 @@ extension ManagedAccessors {
     private static let scalars: Set = ["Int", "Int16", "Int32", "Int64", "Double", "Float", "Bool"]
     private static let values: Set = ["String", "Date", "Data", "UUID"]
 
-    private mutating func body(of property: ManagedDeclaration.ManagedProperty) -> String {
+    /// The sets that are changed in place, and what gives one that tells the object.
+    private static let liveSets = ["NSMutableSet": "mutableSetValue", "NSMutableOrderedSet": "mutableOrderedSetValue"]
+
+    private mutating func body(of property: ManagedDeclaration.ManagedProperty) throws -> String {
         let isOptional = property.type.hasSuffix("?") || property.type.hasSuffix("!")
         let base = isOptional ? String(property.type.dropLast()) : property.type
+        if let getter = Self.liveSets[base] { return try liveSet(property, base, getter) }
         if let key = Self.primitiveKey(property.name) { return byName(key, base, isOptional, "primitiveValue", "setPrimitiveValue") }
         if base == "TimeInterval", !isOptional { return seconds(property.name) }
         if !isOptional, let rawType = enumerations[base], Self.scalars.contains(rawType) { return rawValue(property.name, base, rawType) }
@@ -69,6 +73,17 @@ extension ManagedAccessors {
         if Self.scalars.contains(type) { return "{ get { \(found) ?? \(type == "Bool" ? "false" : "0") } \(set) }" }
         let message = SwiftNames.literal("\(name) is nil, or no \(type).")
         return "{ get { guard let found = \(found) else { fatalError(\(message)) }; return found } \(set) }"
+    }
+
+    private func liveSet(_ property: ManagedDeclaration.ManagedProperty, _ type: String, _ getter: String) throws -> String {
+        if let key = Self.primitiveKey(property.name) {
+            throw SourceProblem(
+                place: property.place,
+                text: "Primitive values are no \(type) on Linux: change the relationship by \(getter)(forKey: \(SwiftNames.literal(key)))"
+            )
+        }
+        let key = SwiftNames.literal(property.name)
+        return "{ get { self.\(getter)(forKey: \(key)) } set { self.setValue(newValue, forKey: \(key)) } }"
     }
 
     /// A `TimeInterval` is a number, or a date that is wanted as a scalar.
@@ -145,7 +160,7 @@ extension ManagedAccessors {
 
     private func isOrdered(_ suffix: String, _ value: ManagedDeclaration.Parameter) -> Bool {
         if value.type == "NSOrderedSet" { return true }
-        if let property = properties.first(where: { $0.name == key(suffix) }) { return property.type.contains("NSOrderedSet") }
+        if let property = properties.first(where: { $0.name == key(suffix) }) { return property.type.contains("OrderedSet") }
         return methods.contains { ["insertInto\(suffix)", "replace\(suffix)"].contains($0.name) }
     }
 }

@@ -7,6 +7,7 @@ enum ManagedDeclaration {
     struct ManagedProperty {
         let name: String
         let type: String
+        let place: SourcePlace
     }
 
     struct ManagedMethod {
@@ -77,6 +78,7 @@ struct DeclarationReader {
     }
 
     private mutating func property() throws -> (declaration: ManagedDeclaration, end: Int) {
+        let place = token?.place ?? self.place
         index += 1
         let name = try name()
         try expect(":", "The type of \(name) is missing")
@@ -85,7 +87,7 @@ struct DeclarationReader {
         if let token, [",", "{", "="].contains(token.text), isOnSameLine(token) || token.text == "," {
             throw error("\(name) is one of several in a line, or has accessors or a value: @NSManaged allows none of that")
         }
-        return (.property(.init(name: name, type: type)), end)
+        return (.property(.init(name: name, type: type, place: place)), end)
     }
 
     private mutating func method() throws -> (declaration: ManagedDeclaration, end: Int) {
