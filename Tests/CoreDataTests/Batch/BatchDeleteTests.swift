@@ -16,6 +16,18 @@ struct BatchDeleteTests {
         #expect(try library.books() == "")
     }
 
+    @Test("deletes what its own request finds, as changed before it runs, not the one that it was given", arguments: StoreKind.allCases)
+    func ownRequest(_ kind: StoreKind) throws {
+        let library = try Library(kind)
+        try library.save(["A": 1, "B": 2, "C": 3])
+        let given = NSFetchRequest<any NSFetchRequestResult>(entityName: "Book")
+        let request = NSBatchDeleteRequest(fetchRequest: given)
+        request.fetchRequest.predicate = NSPredicate(format: "title == 'A'")
+        given.predicate = NSPredicate(format: "title == 'B'")
+        try library.context.execute(request)
+        #expect(try library.sql("SELECT ZTITLE FROM ZBOOK ORDER BY ZTITLE") == "B\nC")
+    }
+
     @Test("says the IDs of what it deleted, also of what went with that", arguments: StoreKind.allCases)
     func ids(_ kind: StoreKind) throws {
         let library = try Library(kind)

@@ -17,12 +17,12 @@ import Foundation
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     /// What the result's `result` is.
     open var resultType: NSBatchDeleteRequestResultType = .resultTypeStatusOnly
+    /// Whose results are deleted: a copy of what `init(fetchRequest:)` was given, where it counts what is changed later. Predicate, order, limit,
+    /// offset and `includesSubentities` count, its result type does not.
+    open var fetchRequest: NSFetchRequest<any NSFetchRequestResult> { fetch }
     private let fetch: NSFetchRequest<any NSFetchRequestResult>
     /// The IDs that were named, in place of a fetch.
     private let objectIDs: [NSManagedObjectID]?
-
-    /// A copy of the request whose results are deleted. Predicate, order, limit, offset and `includesSubentities` count, its result type does not.
-    open var fetchRequest: NSFetchRequest<any NSFetchRequestResult> { fetch.copied(as: (any NSFetchRequestResult).self) }
 
     /// A request that deletes what `fetch`, as it is now, finds.
     public init(fetchRequest fetch: NSFetchRequest<any NSFetchRequestResult>) {
