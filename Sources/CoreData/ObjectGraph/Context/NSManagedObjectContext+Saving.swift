@@ -21,6 +21,7 @@ extension NSManagedObjectContext {
         try takeIncoming()
         renewNames()
         returnFoundRows()
+        try readWhatWasSetUnread()
         processPendingChanges()
         let save = ContextSave(of: self, into: parent, letsChildrenIn: letsChildrenIn, validation)
         latestSave = save

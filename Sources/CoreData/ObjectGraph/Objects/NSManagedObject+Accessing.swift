@@ -22,7 +22,7 @@ extension NSManagedObject {
     public final func willChangeValue(forKey key: String) {
         guard let property = scope.shape.properties[key] else { return noteUnmodelledChange() }
         checkQueue()
-        if state.contains(.fault) { fire() }
+        fireToWrite()
         switch property {
         case .toOne(let slot, _): extras.valuesBeforeChange[key] = target(slot) ?? NSNull()
         case .toMany(let index, _): extras.valuesBeforeChange[key] = members(of: index)

@@ -72,12 +72,16 @@ extension NSManagedObject {
 
     /// Fires a fault, takes an own row, tells the context.
     @inline(never) private func prepareRow(toSet slot: Int) {
-        if state.contains(.fault) { fire() }
-        // Could not be read: what is set is all that is known, and a save looks up what it goes on top of.
-        if state.contains(.rowless) { forgetRow() }
-        state.subtract([.fault, .rowless])
+        fireToWrite()
         if !state.contains(.ownRow) || state.contains(.sharedRow) { takeOwnRow(toSet: slot) }
         noteChange()
+    }
+
+    /// Fires a fault. What cannot be read has no values but those that are set: a save reads what they go on top of.
+    final func fireToWrite() {
+        if state.contains(.fault) { fire() }
+        if state.contains(.rowless) { forgetRow() }
+        state.subtract([.fault, .rowless])
     }
 
     /// Copies the row, so that nobody else sees what is written; what was committed stays as the base of the changes.

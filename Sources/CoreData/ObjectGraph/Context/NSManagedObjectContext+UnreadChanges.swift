@@ -1,0 +1,23 @@
+extension NSManagedObjectContext {
+    /// Reads objects that were changed while that failed, and lays the changes over what they have: a store that takes whole objects would lose
+    /// the rest of them, and other contexts would see rows without it.
+    ///
+    /// - Complexity: one statement at most for those of an entity, none where no read has ever failed.
+    /// - Throws: a store's error, where they can still not be read.
+    func readWhatWasSetUnread() throws {
+        guard tracker.failedReadCount > 0 else { return }
+        let unread = tracker.objects.filter(\.wasSetUnread)
+        for objects in Dictionary(grouping: unread, by: { [$0.rowReference.entity, $0.rowReference.store] }).values {
+            for (object, row) in zip(objects, try parentSource.rows(for: objects.map(\.rowReference))) {
+                if let row { update(object, to: row, keeping: object.changedSlots, .refresh) }
+            }
+        }
+    }
+}
+
+extension NSManagedObject {
+    /// Whether its changes were made to a fault that could not be filled.
+    fileprivate var wasSetUnread: Bool {
+        state.intersection(.pending.union(.inaccessible)) == .updated && committedRow?.owner === scope.shape.emptyRow
+    }
+}
