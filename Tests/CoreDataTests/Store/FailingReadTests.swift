@@ -144,4 +144,22 @@ struct FailingReadTests {
         #expect(first.books.count == 2 && second.books == [book] && book.title?.hasPrefix("book") == true)
         #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK WHERE ZAUTHOR = \(second.key)") == "1")
     }
+
+    // * An author's books are replaced while they cannot be read: by one that is new, or by none.
+    // => The save takes out those that were there. As long as they cannot be read, nothing is saved.
+    @Test("of members that are then replaced is made up for by the save", arguments: [0, 1])
+    func membersMadeUpFor(count: Int) throws {
+        let author = try fault(Author.self)
+        #expect(author.name == "author")
+        let books = (0..<count).map { _ in Book(context: context) }
+        for book in books { book.title = "new" }
+        try withoutTables {
+            author.books = Set(books)
+            #expect(throws: CocoaError.self) { try context.save() }
+        }
+        try context.save()
+        #expect(author.books == Set(books))
+        #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK WHERE ZAUTHOR = \(author.key)") == "\(count)")
+        #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK") == "\(3 + count)")
+    }
 }

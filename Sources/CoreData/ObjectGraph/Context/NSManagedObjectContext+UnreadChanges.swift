@@ -12,6 +12,15 @@ extension NSManagedObjectContext {
                 if let row { update(object, to: row, keeping: object.changedSlots, .refresh) }
             }
         }
+        for object in tracker.objects.filter({ $0.state.intersection(.pending) == .updated }) { try takeOutReplacedMembers(of: object) }
+    }
+
+    private func takeOutReplacedMembers(of object: NSManagedObject) throws {
+        try object.existingExtras?.forEachToMany { contents in
+            guard contents.replacement != nil else { return }
+            if contents.members == nil { try read(object.scope.shape.toManys[contents.index], contents.index, of: [object]) }
+            object.takeOutReplaced(contents)
+        }
     }
 }
 

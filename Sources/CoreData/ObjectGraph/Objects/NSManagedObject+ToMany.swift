@@ -32,6 +32,7 @@ extension NSManagedObject {
             } else {
                 contents.realize([])
             }
+            takeOutReplaced(contents)
         }
         return contents
     }
@@ -52,7 +53,21 @@ extension NSManagedObject {
             objects.forEach { addMember($0, to: index) }
             if relationship.isOrdered, contents.members?.elementsEqual(coming, by: ===) == false { contents.reorder(coming.array) }
         }
+        if contents.members == nil { contents.noteReplacement(coming) }
         noteToManyChange(index)
+    }
+
+    /// Takes out the members of before, where they were replaced and could not be read then.
+    final func takeOutReplaced(_ contents: ToManyContents) {
+        guard let wanted = contents.replacement, let members = contents.members else { return }
+        contents.forgetReplacement()
+        let leaving = members.array.filter { !wanted.contains($0) && !contents.added.contains($0) }
+        contents.change {
+            leaving.forEach { removeMember($0, from: contents.index) }
+            let order = wanted.array.filter(members.contains) + members.array.filter { !wanted.contains($0) && contents.added.contains($0) }
+            if scope.shape.toManys[contents.index].isOrdered { contents.reorder(order) }
+        }
+        noteToManyChange(contents.index)
     }
 
     final func addMember(_ object: NSManagedObject, to index: Int) {

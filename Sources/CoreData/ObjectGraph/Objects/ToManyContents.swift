@@ -36,6 +36,8 @@ final class ToManyContents {
         var order: [NSManagedObject] = []
         /// Others that have the owner among their members, as far as anybody knows while the store's part is not read.
         var partners = MemberList()
+        /// What the members were replaced by while they could not be read.
+        var replacement: MemberList?
         var positions: OrderPositions?
         /// Shows the members to a program; must follow what changes.
         weak var mirror: MutableOrderedSetProxy?
@@ -67,6 +69,11 @@ final class ToManyContents {
     func notePartner(_ object: NSManagedObject) { if members == nil { madeUncommon.partners.append(object) } }
     func isPartner(_ object: NSManagedObject) -> Bool { uncommon?.partners.contains(object) ?? false }
     func forgetPartners() { uncommon?.partners = MemberList() }
+
+    /// The members that there are to be, where those of before could not be read when they were replaced, nor since.
+    var replacement: MemberList? { uncommon?.replacement }
+    func noteReplacement(_ members: MemberList) { madeUncommon.replacement = members }
+    func forgetReplacement() { uncommon?.replacement = nil }
 }
 
 /// Changes of members.
@@ -186,7 +193,7 @@ extension ToManyContents {
     /// Nothing is to be saved any more.
     func dropEdits() {
         (added, isReordered) = (MemberList(), false)
-        if let uncommon { (uncommon.removed, uncommon.order) = (MemberList(), []) }
+        if let uncommon { (uncommon.removed, uncommon.order, uncommon.replacement) = (MemberList(), [], nil) }
         forgetStored()
     }
 
