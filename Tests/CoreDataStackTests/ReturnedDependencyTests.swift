@@ -105,6 +105,54 @@ struct ReturnedDependencyTests {
         #expect(folder == (how == "changed" ? nil : "later"))
     }
 
+    // * The author changes what he has saved, and saves that, while root finds out that it cannot be saved.
+    // => All of it is unsaved again, and can be saved once it is mended.
+    @Test("comes back with it, though root is about to give it back when it is asked")
+    func askedMeanwhile() async throws {
+        let bench = try await Bench.uniqueTexts(.file)
+        let (root, worker, other) = (bench.root, bench.stack.newChildContext(), bench.stack.newChildContext())
+        // From then on it is looked for what has gone back.
+        try await other.saveDuplicateInFolder()
+        try await bench.stack.flush(ignoring: 133021)
+        let (attempts, isOver) = (Lock(0), DispatchSemaphore(value: 0))
+        await worker.perform { _ = worker.insertNote("same", 2) }
+        // All at once is the first attempt; in the second, which is about this save alone, nobody is let in.
+        let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextWillSave, object: root, queue: nil) { _ in
+            guard root.insertedObjects.contains(where: { ($0 as? Note)?.text == "same" }) else { return }
+            let isSecond = attempts.withLock { attempts in
+                attempts += 1
+                return attempts == 2
+            }
+            guard isSecond else { return }
+            worker.perform {
+                #expect(cocoaErrorCode { try worker.save() } == 133021)
+                isOver.signal()
+            }
+            // Main waits for root by then.
+            usleep(100_000)
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try await bench.whileRootWrites(true) {
+            try await worker.perform {
+                let note = worker.insertedObjects.first as? Note
+                try worker.save()
+                worker.insertNote("good")
+                try worker.save()
+                note?.number = 9
+            }
+        }
+        try await onNewThread { isOver.wait() }
+        try await bench.stack.flush(ignoring: 133021)
+        try await bench.expectClean(["same": 1, "good": 0])
+        await worker.perform {
+            let notes = worker.insertedObjects.compactMap { $0 as? Note }
+            #expect(notes.map(\.text) == ["same"] && notes.first?.number == 9 && worker.deletedObjects.isEmpty)
+            notes.first?.text = "mended"
+        }
+        try await worker.saveToStore()
+        try await bench.expectClean(["same": 1, "good": 0, "mended": 9])
+    }
+
     // * Who observes a save saves the same context, in a form that waits for the store too.
     @Test("is told to whoever waits for it, though an observer saves again meanwhile")
     func observer() async throws {

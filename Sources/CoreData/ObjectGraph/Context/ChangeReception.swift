@@ -125,6 +125,16 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// A save above may go back while it is asked for rows, after it was looked for what has gone back.
+    ///
+    /// - Throws: what `body` throws; for objects that are gone because their save has gone back, why.
+    func tellingWhyGone<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let conflicts as SaveConflicts {
+            try requireNoneReturned(conflicts.conflicts.lazy.map(\.reference))
+            throw conflicts
+        }
+    }
+
     fileprivate func isGone(_ reference: RowReference) throws -> Bool {
         if let known = registeredObject(for: reference), !known.state.isDisjoint(with: .pending) { return false }
         return try parentSource.row(for: reference) == nil

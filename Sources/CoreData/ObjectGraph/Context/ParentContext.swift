@@ -182,7 +182,7 @@ final class ParentContext: GraphParent {
             let receiving = context.receivingContext
             receiving.catchUp()
             try receiving.requireNoneReturned(updates.lazy.map(\.reference))
-            try receiving.requireUnsaved(updates)
+            try receiving.tellingWhyGone { try receiving.requireUnsaved(updates) }
         }
     }
 
@@ -213,8 +213,9 @@ extension ParentContext {
             receiving.catchUp()
             try receiving.requireNothingReturned(changes)
             // Nobody observes what stands between.
-            if receiving !== context { return try receiving.receive(changes) }
-            return try receiving.receiveSilently(changes)
+            return try receiving.tellingWhyGone {
+                receiving !== context ? try receiving.receive(changes) : try receiving.receiveSilently(changes)
+            }
         }
         context.identityMap.forwardingTable.returned.remove(changes.insertedReferences.map { context.forwarded($0).identity })
         keptSave = context.keep(changes, from: child)
