@@ -40,10 +40,11 @@ extension NSPersistentStoreCoordinator: StoreReader {
         let candidates = allStores.filter { $0.holds(entity) }
         if let store = candidates.first(where: { !$0.isReadOnly }) { return store }
         if let store = candidates.first { return try writable(store) }
+        let configurations = Set(allStores.map(\.configurationName)).sorted().joined(separator: ", ")
         let reason =
             allStores.isEmpty
             ? "The coordinator has no stores: nothing can be saved. Add one first."
-            : "No store of the coordinator takes objects of entity \(entity.name ?? "?")."
+            : "No store of the coordinator takes objects of entity \(entity.name ?? "?"): their configurations are \(configurations)."
         throw CocoaError.coreData(.persistentStoreSave, reason)
     }
 

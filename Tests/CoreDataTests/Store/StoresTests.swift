@@ -41,6 +41,17 @@ struct StoresTests {
         return (stack, try stack.add(home.url("first")), try stack.add(home.url("second")))
     }
 
+    @Test("say which configurations they are of to who saves an object that is in none of these")
+    func missingConfiguration() throws {
+        let stack = Stack(TwoStores.model())
+        let home = try StoreHome(.file)
+        try stack.add(home.url("people"), configuration: "People")
+        let context = stack.newContext()
+        Tag(context: context).label = "t"
+        let text = cocoaError(134030) { try context.save() }?.localizedDescription
+        #expect(text == "No store of the coordinator takes objects of entity Tag: their configurations are People.")
+    }
+
     @Test("take new objects by configuration, and each has only its own tables", arguments: StoreKind.allCases)
     func configurations(kind: StoreKind) throws {
         let home = try StoreHome(kind)
