@@ -128,8 +128,8 @@ struct ReturnedDependencyTests {
                 #expect(cocoaErrorCode { try worker.save() } == 133021)
                 isOver.signal()
             }
-            // Main waits for root by then.
-            usleep(100_000)
+            // Until main waits for root.
+            while WaitGraph.mutex.withLock({ root.queue.entries.isEmpty }) { sched_yield() }
         }
         defer { NotificationCenter.default.removeObserver(observer) }
         try await bench.whileRootWrites(true) {

@@ -13,7 +13,7 @@ extension MigrationRun {
         destination.context.refreshAllObjects()
     }
 
-    /// NB: a policy may save, too, and let go of all objects afterwards: what became of what is kept as keys as soon as there are any.
+    /// At each save the pairs of source and destination are noted as keys: a policy may save, too, and let go of all objects afterwards.
     func observeSaves() -> any NSObjectProtocol {
         // It is posted on the thread that saves, which is the migration's.
         nonisolated(unsafe) let run = self

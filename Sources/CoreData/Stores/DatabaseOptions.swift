@@ -15,7 +15,7 @@ struct DatabaseOptions: Sendable {
     let stageMark: String?
     /// The model that the store is of where its stages know it, which is found nowhere else, maybe.
     let stagedModel: NSManagedObjectModel?
-    /// Whether the caller keeps all others from writing, so that no turn in this process is waited for: who has one may be waiting for the caller.
+    /// Whether no turn of this process at the file is waited for: the caller has it locked in SQLite, for which whoever has the turn may be waiting.
     let takesNoTurns: Bool
     let timeout: TimeInterval
     /// How many seconds a statement may take before there is a line in the log; nil for no such line.

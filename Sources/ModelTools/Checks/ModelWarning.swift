@@ -1,15 +1,16 @@
 import ModelCompiler
 import ModelFormat
 
-/// Something in a model that is allowed and probably not meant.
-public struct ModelWarning: Sendable, Equatable, Codable {
+/// Something in a model that is probably not meant, or that no program can use.
+public struct ModelWarning: Sendable, Equatable, Encodable {
     /// The names of the entity and the property, with a dot between them.
     public let place: String
     /// A sentence without its subject and full stop: `has no inverse`.
     public let text: String
     /// Whether the model contradicts itself, so that no program can use it: a build fails.
-    public private(set) var isError = false
+    public let isError: Bool
 
+    // What `model check --json` prints, which refuses a model with an error before.
     private enum CodingKeys: CodingKey { case place, text }
 
     public init(place: String, text: String, isError: Bool = false) {
@@ -21,7 +22,7 @@ public struct ModelWarning: Sendable, Equatable, Codable {
     public var description: String { "\(place) \(text)" }
 }
 
-/// What a model editor would warn about, in the order of the model.
+/// What a model editor would warn about or refuse, in the order of the model.
 public func warnings(in model: Model) -> [ModelWarning] {
     let family = EntityFamily(model)
     return model.entities.flatMap { entity -> [ModelWarning] in

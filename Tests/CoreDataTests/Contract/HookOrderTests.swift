@@ -88,7 +88,7 @@ private final class SavingElsewhere {
     }
 }
 
-@Suite("An incremental store's class")
+@Suite("An incremental store's class", .timeLimit(.minutes(5)))
 struct HookOrderTests {
     private let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
     private let store: UnlockedStore

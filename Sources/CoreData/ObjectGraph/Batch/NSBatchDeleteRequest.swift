@@ -17,9 +17,12 @@ import Foundation
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     /// What the result's `result` is.
     open var resultType: NSBatchDeleteRequestResultType = .resultTypeStatusOnly
-    /// Whose results are deleted: a copy of what `init(fetchRequest:)` was given, where it counts what is changed later. Predicate, order, limit,
-    /// offset and `includesSubentities` count, its result type does not.
-    open var fetchRequest: NSFetchRequest<any NSFetchRequestResult> { fetch }
+    /// The request whose results are deleted, a copy of the one that was given: what is changed in it before this request runs, changes what is
+    /// deleted. Predicate, order, limit, offset and `includesSubentities` count, its result type does not. Where IDs were given, each access gives
+    /// another copy of a request that finds their objects, and changing that changes nothing.
+    open var fetchRequest: NSFetchRequest<any NSFetchRequestResult> {
+        objectIDs == nil ? fetch : fetch.copied(as: (any NSFetchRequestResult).self)
+    }
     private let fetch: NSFetchRequest<any NSFetchRequestResult>
     /// The IDs that were named, in place of a fetch.
     private let objectIDs: [NSManagedObjectID]?

@@ -125,7 +125,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// A save above may go back while it is asked for rows, after it was looked for what has gone back.
+    /// Runs what asks the contexts above for rows: a save that is there while `body` begins may go back before they answer.
     ///
     /// - Throws: what `body` throws; for objects that are gone because their save has gone back, why.
     func tellingWhyGone<Result>(_ body: () throws -> Result) throws -> Result {

@@ -28,6 +28,8 @@ final class ContextSave {
     func run() throws {
         context.post(.NSManagedObjectContextWillSave, [:])
         try prepareObjects()
+        // What a hook has set.
+        try context.readWhatWasSetUnread()
         guard context.hasChanges || !context.tracker.locked.isEmpty else { return try saveNothing() }
         finish(try saveResolvingConflicts())
     }

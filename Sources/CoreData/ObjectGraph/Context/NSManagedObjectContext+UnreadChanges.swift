@@ -9,6 +9,7 @@ extension NSManagedObjectContext {
         let unread = tracker.objects.filter(\.wasSetUnread)
         for objects in Dictionary(grouping: unread, by: { [$0.rowReference.entity, $0.rowReference.store] }).values {
             for (object, row) in zip(objects, try parentSource.rows(for: objects.map(\.rowReference))) {
+                // Of one that is gone the store says so, as of any other that others have deleted.
                 if let row { update(object, to: row, keeping: object.changedSlots, .refresh) }
             }
         }

@@ -58,8 +58,8 @@ extension NSManagedObject {
         return slots
     }
 
-    /// Whether it leads, as it always did, to an object that is saved because it leads back from now on: the row of that one is older, and others
-    /// may have deleted this one. For one whose own changes came to nothing.
+    /// Whether a one-to-one partner is about to be saved with a new reference to this object, whose own reference to the partner is as it was read:
+    /// the partner's row is older than this one's, and others may have deleted this one. For an object whose own changes came to nothing.
     final var isLedToAnew: Bool {
         let (shape, changed) = (scope.shape, changedSlots)
         return shape.layout.referenceSlots.contains { slot in

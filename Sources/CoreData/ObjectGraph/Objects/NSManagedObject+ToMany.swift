@@ -32,8 +32,9 @@ extension NSManagedObject {
             } else {
                 contents.realize([])
             }
-            takeOutReplaced(contents)
         }
+        // They may have been read for others.
+        if contents.replacement != nil { takeOutReplaced(contents) }
         return contents
     }
 
@@ -53,7 +54,7 @@ extension NSManagedObject {
             objects.forEach { addMember($0, to: index) }
             if relationship.isOrdered, contents.members?.elementsEqual(coming, by: ===) == false { contents.reorder(coming.array) }
         }
-        if contents.members == nil { contents.noteReplacement(coming) }
+        if contents.members == nil { contents.noteReplacement(coming) } else { contents.forgetReplacement() }
         noteToManyChange(index)
     }
 

@@ -77,7 +77,7 @@ extension NSManagedObject {
         noteChange()
     }
 
-    /// Fires a fault. What cannot be read has no values but those that are set: a save reads what they go on top of.
+    /// Makes the object one that is no fault. Where it cannot be read, it has no values but those that are set now: a save reads what they go on top of.
     final func fireToWrite() {
         if state.contains(.fault) { fire() }
         if state.contains(.rowless) { forgetRow() }
