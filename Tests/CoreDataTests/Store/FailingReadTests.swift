@@ -162,4 +162,41 @@ struct FailingReadTests {
         #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK WHERE ZAUTHOR = \(author.key)") == "\(count)")
         #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK") == "\(3 + count)")
     }
+
+    // * The books of an author who could not be read are replaced; they are read for another reason then, and replaced once more.
+    @Test("of members that are then replaced, and read, shows them without those of before; a second replacement counts alone")
+    func membersReplacedTwice() throws {
+        let author = try fault(Author.self)
+        #expect(author.name == "author")
+        let (first, second) = (Book(context: context), Book(context: context))
+        (first.title, second.title) = ("first", "second")
+        try withoutTables { author.books = [first] }
+        let request = NSFetchRequest<Author>(entityName: "Author")
+        request.relationshipKeyPathsForPrefetching = ["books"]
+        _ = try context.fetch(request)
+        #expect(author.books == [first])
+        let former = try #require(try context.all(Book.self).first { $0.title?.hasPrefix("book") == true })
+        author.books = [former, second]
+        try context.save()
+        #expect(author.books == [former, second])
+        #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK WHERE ZAUTHOR = \(author.key)") == "2")
+    }
+
+    @Test("of an object that an observer of WillSave then changes fails the save, which can be tried again")
+    func changedByObserver() throws {
+        // It is posted on this thread.
+        nonisolated(unsafe) let author = try fault(Author.self)
+        Book(context: context).title = "another"
+        try withoutTables {
+            let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextWillSave, object: context, queue: nil) {
+                _ in
+                author.penName = "pen"
+            }
+            defer { NotificationCenter.default.removeObserver(observer) }
+            #expect(throws: CocoaError.self) { try context.save() }
+        }
+        try context.save()
+        #expect(author.name == "author" && author.penName == "pen")
+        #expect(try library.sql("SELECT ZNAME, ZPENNAME FROM ZPERSON") == "author|pen")
+    }
 }
