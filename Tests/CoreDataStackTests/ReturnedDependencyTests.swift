@@ -153,6 +153,65 @@ struct ReturnedDependencyTests {
         try await bench.expectClean(["same": 1, "good": 0, "mended": 9])
     }
 
+    // * The author goes on with an object that was there before, and deletes another one that he has just saved, before that save is refused.
+    // => What he saved last is in the store, and stays. Only the rest of the refused save is unsaved again.
+    @Test("leaves alone what was saved since")
+    func overtaken() async throws {
+        let bench = try await Bench.uniqueTexts(.file)
+        let worker = bench.stack.newChildContext()
+        await worker.perform { _ = worker.insertNote("there before", 1) }
+        try await worker.saveToStore()
+        try await bench.whileRootWrites(true) {
+            try await worker.perform {
+                let (old, new) = (try #require(try worker.note("there before")), worker.insertNote("for a moment"))
+                worker.insertNote("same", 2)
+                old.number = 2
+                try worker.save()
+                old.number = 3
+                worker.delete(new)
+                try worker.save()
+            }
+        }
+        try await bench.stack.flush(ignoring: 133021)
+        try await bench.expectClean(["same": 1, "there before": 3])
+        try await worker.perform {
+            let texts = try worker.texts()
+            #expect(texts == ["same": 2, "there before": 3])
+            #expect(worker.insertedObjects.count == 1 && worker.updatedObjects.isEmpty && worker.deletedObjects.isEmpty)
+            for case let note as Note in worker.insertedObjects { note.text = "mended" }
+        }
+        try await worker.saveToStore()
+        try await bench.expectClean(["same": 1, "there before": 3, "mended": 2])
+    }
+
+    // * Main changes an object, and a worker changes it again; that goes up with a save of main's. Both saves are refused.
+    // => Each has its own change again, as nothing of the other's is in the store.
+    @Test("does not count what came back to another context as saved since")
+    func bothRefused() async throws {
+        let bench = try await Bench.uniqueTexts(.file)
+        let (main, worker) = (bench.main, bench.stack.newChildContext())
+        await worker.perform { _ = worker.insertNote("there before", 1) }
+        try await worker.saveToStore()
+        try await bench.whileRootWrites(true) {
+            for (context, number) in [(main, Int64(2)), (worker, 3)] {
+                try await context.perform {
+                    try #require(try context.note("there before")).number = number
+                    context.insertNote("same", number)
+                    try context.save()
+                }
+            }
+            try await main.perform { try main.save() }
+        }
+        try await bench.stack.flush(ignoring: 133021)
+        for (context, number) in [(main, Int64(2)), (worker, 3)] {
+            try await context.perform {
+                let note = try context.note("there before")
+                #expect(note?.number == number)
+                #expect(context.insertedObjects.count == 1 && context.updatedObjects.count == 1)
+            }
+        }
+    }
+
     // * Who observes a save saves the same context, in a form that waits for the store too.
     @Test("is told to whoever waits for it, though an observer saves again meanwhile")
     func observer() async throws {

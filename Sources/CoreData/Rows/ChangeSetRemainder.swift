@@ -54,13 +54,13 @@ struct ChangeSetRemainder {
                 continue
             }
             let slots = differences(insert.row, known, among: Self.slots(of: insert.row))
-            if !slots.isEmpty { rest.updates.append(update(insert.key, slots, of: insert.row, on: base)) }
+            if !slots.isEmpty { rest.updates.append(ChangeSet.Update(row: insert.row, key: insert.key, only: slots, on: base)) }
         }
         for update in group.updates {
             let reference = newest(group.reference(update.key))
             met.insert(reference)
             let slots = known[reference].map { differences(update.row, $0, among: update.slots) } ?? update.slots
-            if !slots.isEmpty { rest.updates.append(self.update(update.key, slots, of: update.row, on: update.base)) }
+            if !slots.isEmpty { rest.updates.append(ChangeSet.Update(row: update.row, key: update.key, only: slots, on: update.base)) }
         }
         for delete in group.deletes {
             let reference = newest(group.reference(delete.key))
@@ -68,16 +68,6 @@ struct ChangeSetRemainder {
             if known[reference]?.isDeleted != true { rest.deletes.append(delete) }
         }
         if !rest.isEmpty { changes.groups.append(rest) }
-    }
-
-    /// A change of just these slots: the row has nothing else of what the whole has changed.
-    private func update(_ key: Int64, _ slots: SlotMask, of row: Row, on base: Row?) -> ChangeSet.Update {
-        guard let base else { return ChangeSet.Update(row: row, key: key, base: nil, slots: slots) }
-        let copy = OwnRow.copy(of: base, replacing: -1)
-        slots.forEach { copy.assign($0, from: row) }
-        // No store has seen this very row.
-        EntityLayout.setVersion(copy.bytes, 0)
-        return ChangeSet.Update(row: Row(copy), key: key, base: base, slots: slots)
     }
 
     /// What the parts have done and the whole has not: it was undone.

@@ -21,6 +21,7 @@ package final class ChildSave: Sendable {
         var outcome = Outcome.waiting
         var isAwaited = false
         var goesOn = false
+        var next: ChildSave?
     }
 
     let changes: ChangeSet
@@ -52,10 +53,37 @@ package final class ChildSave: Sendable {
 
     func end(_ outcome: Outcome) { state.withLock { $0.outcome = outcome } }
 
+    /// The context has saved again: this save keeps that one, as it may come back and must know what was saved since.
+    func isFollowed(by next: ChildSave) { state.withLock { $0.next = next } }
+
+    /// This save, and all that its context has saved since.
+    var andLater: some Sequence<ChildSave> { sequence(first: self) { $0.state.withLock(\.next) } }
+
+    /// What of it is in a store, or waits to be: without what has gone back or was thrown away of the saves that it consists of.
+    func standing(newest: @escaping (RowReference) -> RowReference) -> [ChangeSet] {
+        let inParts = parts.flatMap { $0.save.standing(newest: newest) }
+        guard isStanding else { return inParts }
+        if parts.isEmpty { return [changes] }
+        return inParts + [ChangeSetRemainder(of: changes, beyond: parts.map(\.changes), newest: newest).changes]
+    }
+
+    private var isStanding: Bool {
+        switch outcome {
+        case .waiting, .saved: true
+        case .returned, .discarded: false
+        }
+    }
+
     /// The save, and all saves that are in it.
     func endAll(_ outcome: Outcome) {
         for part in parts { part.save.endAll(outcome) }
         end(outcome)
+    }
+
+    // One after the other: a long row of saves would overflow the stack.
+    deinit {
+        var next = state.withLock { $0.next.take() }
+        while var save = next.take(), isKnownUniquelyReferenced(&save) { next = save.state.withLock { $0.next.take() } }
     }
 }
 
@@ -99,6 +127,8 @@ struct ChildSaves {
     var keeper: ChildSaveKeeper?
     /// Whether what this context itself saves always goes on to the store.
     var goesOn = false
+    /// What it saved last.
+    weak var latest: ChildSave?
     /// What it has saved since somebody began to take note of that.
     var noted: [ChildSave]?
     var waiting: [ChildSave.Part] = []
@@ -159,6 +189,8 @@ extension NSManagedObjectContext {
     func keep(_ changes: ChangeSet, from child: NSManagedObjectContext?) -> ChildSave? {
         let made: ChildSave? = child?.children.withLock { links in
             let save = ChildSave(changes, links.saves.parts, from: child, goesOn: links.saves.goesOn || links.saves.noted != nil)
+            links.saves.latest?.isFollowed(by: save)
+            links.saves.latest = save
             if links.saves.noted == nil { return save }
             // From the beginning: it may have ended before its own save has.
             save.beAwaited()

@@ -65,12 +65,28 @@ extension NSManagedObjectContext {
     }
 
     private func restore(_ returned: [ReturnedSave]) {
-        restore(ChangeSet.joined(returned.map(\.changes)))
+        restore(ChangeSet.joined(withoutLaterChanges(returned)))
         for returned in returned {
             let error = returned.errorForTarget()
             returned.save.end(.returned(error))
             if !returned.save.isAwaited { returned.keeper.report(error) }
         }
+    }
+
+    /// What of each is still to be saved: what the context has saved since, and what does not come back, stays as it was saved.
+    ///
+    /// - Complexity: O(saves since the earliest of them, and their changes).
+    private func withoutLaterChanges(_ returned: [ReturnedSave]) -> [ChangeSet] {
+        var rests: [ObjectIdentifier: ChangeSet] = [:]
+        let all = Dictionary(returned.map { (ObjectIdentifier($0.save), $0.changes) }) { first, _ in first }
+        for save in returned.map(\.save) where rests[ObjectIdentifier(save)] == nil {
+            var later = LaterChanges(newest: forwarded)
+            for save in save.andLater.reversed() {
+                if let changes = all[ObjectIdentifier(save)] { rests[ObjectIdentifier(save)] = later.rest(of: changes) }
+                for changes in save.standing(newest: forwarded) { later.add(changes) }
+            }
+        }
+        return returned.map { rests[ObjectIdentifier($0.save)] ?? $0.changes }
     }
 
     /// Saved changes become unsaved ones, beneath those made since.
