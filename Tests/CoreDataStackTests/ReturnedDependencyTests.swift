@@ -186,6 +186,31 @@ struct ReturnedDependencyTests {
         try await bench.expectClean(["same": 1, "there before": 3, "mended": 2])
     }
 
+    // * The author makes faults of all objects and changes the one that he has saved, while that save has come back and he has not heard of it.
+    // => It is the same object that is unsaved again, with the change.
+    @Test("comes back to an object that was a fault meanwhile, and was changed as such")
+    func changedAsFault() async throws {
+        let bench = try await Bench.uniqueTexts(.file)
+        let worker = bench.stack.newChildContext()
+        try await onNewThread {
+            try worker.performAndWait {
+                let note = worker.insertNote("same", 2)
+                try worker.save()
+                while worker.children.withLock({ $0.saves.returned.isEmpty }) { sched_yield() }
+                worker.refreshAllObjects()
+                note.number = 9
+                #expect(cocoaErrorCode { try worker.save() } == 133021)
+                #expect(note.managedObjectContext === worker && !note.isDeleted)
+                worker.acceptReturnedSaves()
+                #expect(worker.insertedObjects == [note] && note.text == "same" && note.number == 9)
+                note.text = "mended"
+                try worker.save()
+            }
+        }
+        try await bench.stack.flush(ignoring: 133021)
+        try await bench.expectClean(["same": 1, "mended": 9])
+    }
+
     // * Main changes an object, and a worker changes it again; that goes up with a save of main's. Both saves are refused.
     // => Each has its own change again, as nothing of the other's is in the store.
     @Test("does not count what came back to another context as saved since")

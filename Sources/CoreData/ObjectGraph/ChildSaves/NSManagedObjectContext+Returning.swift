@@ -48,6 +48,15 @@ extension NSManagedObjectContext {
         whileMeetingNames(acceptReturned)
     }
 
+    /// Why nobody above has an object that this context has saved: the save has come back, and was not taken back yet. The object is not gone.
+    func causeOfReturn(of object: NSManagedObject) -> (any Error)? {
+        let returned = children.withLock(\.saves.returned)
+        guard !returned.isEmpty else { return nil }
+        let identity = object.rowReference.identity
+        let save = returned.first { $0.target === self && $0.changes.insertedReferences.contains { forwarded($0).identity == identity } }
+        return save.map { ErrorObjects.removed(from: $0.error) }
+    }
+
     private func acceptReturned() {
         let returned = children.withLock { links in
             defer { links.saves.returned = [] }

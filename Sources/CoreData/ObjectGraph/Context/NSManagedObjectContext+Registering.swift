@@ -132,6 +132,7 @@ extension NSManagedObjectContext {
             }
             return adopt(row, object)
         }
+        if let cause = causeOfReturn(of: object) { throw cause }
         object.fillEmpty()
         if shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil) {
             vanish(object, .missingRow)

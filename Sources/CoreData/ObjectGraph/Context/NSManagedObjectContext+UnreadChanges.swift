@@ -3,14 +3,18 @@ extension NSManagedObjectContext {
     /// the rest of them, and other contexts would see rows without it.
     ///
     /// - Complexity: one statement at most for those of an entity, none where no read has ever failed.
-    /// - Throws: a store's error, where they can still not be read.
+    /// - Throws: a store's error, where they can still not be read; why their own save has come back, where it has.
     func readWhatWasSetUnread() throws {
         guard tracker.failedReadCount > 0 else { return }
         let unread = tracker.objects.filter(\.wasSetUnread)
         for objects in Dictionary(grouping: unread, by: { [$0.rowReference.entity, $0.rowReference.store] }).values {
             for (object, row) in zip(objects, try parentSource.rows(for: objects.map(\.rowReference))) {
+                if let row {
+                    update(object, to: row, keeping: object.changedSlots, .refresh)
+                } else if let cause = causeOfReturn(of: object) {
+                    throw cause
+                }
                 // Of one that is gone the store says so, as of any other that others have deleted.
-                if let row { update(object, to: row, keeping: object.changedSlots, .refresh) }
             }
         }
         for object in tracker.objects.filter({ $0.state.intersection(.pending) == .updated }) { try takeOutReplacedMembers(of: object) }
