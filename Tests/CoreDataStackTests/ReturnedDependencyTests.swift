@@ -211,6 +211,28 @@ struct ReturnedDependencyTests {
         try await bench.expectClean(["same": 1, "mended": 9])
     }
 
+    // * As before, but the author deletes the object, and saves that.
+    // => It is gone: what has come back of it does not bring it back. Of a fault it is not known where the delete leads; that save throws the reason.
+    @Test("does not bring back what was deleted meanwhile", arguments: [false, true])
+    func deletedMeanwhile(isFault: Bool) async throws {
+        let bench = try await Bench.uniqueTexts(.file)
+        let worker = bench.stack.newChildContext()
+        try await onNewThread {
+            try worker.performAndWait {
+                let note = worker.insertNote("same", 2)
+                try worker.save()
+                while worker.children.withLock({ $0.saves.returned.isEmpty }) { sched_yield() }
+                if isFault { worker.refreshAllObjects() }
+                worker.delete(note)
+                #expect(cocoaErrorCode { try worker.save() } == (isFault ? 133021 : nil))
+                worker.acceptReturnedSaves()
+                #expect(!worker.hasChanges && worker.registeredObjects.isEmpty)
+            }
+        }
+        try await bench.stack.flush(ignoring: 133021)
+        try await bench.expectClean(["same": 1])
+    }
+
     // * Main changes an object, and a worker changes it again; that goes up with a save of main's. Both saves are refused.
     // => Each has its own change again, as nothing of the other's is in the store.
     @Test("does not count what came back to another context as saved since")

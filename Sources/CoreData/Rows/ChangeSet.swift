@@ -124,6 +124,12 @@ package struct ChangeSet: Sendable {
     var isEmpty: Bool { groups.isEmpty && links.isEmpty && positions.isEmpty && orders.isEmpty && transients.isEmpty }
 }
 
+/// A to-many relationship of one object.
+struct ToManyEnd: Hashable {
+    let relationship: ObjectIdentifier
+    let owner: RowReference
+}
+
 /// What became of a change set.
 struct SaveReceipt {
     /// For each group, in order: the store, and the permanent keys of its inserts.

@@ -18,11 +18,6 @@ struct ChangeSetRemainder {
         func row(_ slot: Int) -> Row? { updates.last { $0.slots.contains(slot) }?.row ?? inserted }
     }
 
-    private struct End: Hashable {
-        let relationship: ObjectIdentifier
-        let owner: RowReference
-    }
-
     /// - Parameter newest: gives the permanent form of a reference, where there is one.
     init(of whole: ChangeSet, beyond parts: [ChangeSet], newest: @escaping (RowReference) -> RowReference) {
         self.newest = { newest($0).identity }
@@ -109,7 +104,7 @@ struct ChangeSetRemainder {
 
 extension ChangeSetRemainder {
     private mutating func addLinks(_ whole: ChangeSet, _ parts: [ChangeSet]) {
-        var done: [End: (added: Set<RowReference>, removed: Set<RowReference>)] = [:]
+        var done: [ToManyEnd: (added: Set<RowReference>, removed: Set<RowReference>)] = [:]
         for link in parts.lazy.flatMap(\.links) {
             var (added, removed) = done[end(link)] ?? ([], [])
             for member in link.removed.map(newest) where added.remove(member) == nil { removed.insert(member) }
@@ -128,13 +123,13 @@ extension ChangeSetRemainder {
         }
     }
 
-    private func end(_ link: ChangeSet.LinkChange) -> End {
-        End(relationship: ObjectIdentifier(link.relationship), owner: newest(link.owner))
+    private func end(_ link: ChangeSet.LinkChange) -> ToManyEnd {
+        ToManyEnd(relationship: ObjectIdentifier(link.relationship), owner: newest(link.owner))
     }
 
     private mutating func addOrders(_ whole: ChangeSet, _ parts: [ChangeSet]) {
-        var wholes: [End: [RowReference]] = [:]
-        var appended: [End: Set<RowReference>] = [:]
+        var wholes: [ToManyEnd: [RowReference]] = [:]
+        var appended: [ToManyEnd: Set<RowReference>] = [:]
         for order in parts.lazy.flatMap(\.orders) {
             let members = order.members.map(newest)
             if order.isWhole { wholes[end(order)] = members } else { appended[end(order), default: []].formUnion(members) }
@@ -166,7 +161,7 @@ extension ChangeSetRemainder {
         }
     }
 
-    private func end(_ order: ChangeSet.OrderChange) -> End {
-        End(relationship: ObjectIdentifier(order.relationship), owner: newest(order.owner))
+    private func end(_ order: ChangeSet.OrderChange) -> ToManyEnd {
+        ToManyEnd(relationship: ObjectIdentifier(order.relationship), owner: newest(order.owner))
     }
 }

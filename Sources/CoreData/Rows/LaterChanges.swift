@@ -1,4 +1,5 @@
-/// What a context has changed and saved after another save of its own, whatever to: where that one comes back, it does not say this any more.
+/// What a context has changed and saved since an earlier save of its own, by object and property, not to which values: where the earlier save comes
+/// back, these properties stay as they are.
 struct LaterChanges {
     private let newest: (RowReference) -> RowReference
     private var deleted: Set<RowReference> = []
@@ -6,12 +7,6 @@ struct LaterChanges {
     private var links: [ToManyEnd: Set<RowReference>] = [:]
     private var orders: Set<ToManyEnd> = []
     private var transients: [RowReference: Set<String>] = [:]
-
-    /// A to-many relationship of one object.
-    private struct ToManyEnd: Hashable {
-        let relationship: ObjectIdentifier
-        let owner: RowReference
-    }
 
     /// - Parameter newest: gives the permanent form of a reference, where there is one.
     init(newest: @escaping (RowReference) -> RowReference) { self.newest = { newest($0).identity } }
@@ -32,7 +27,7 @@ struct LaterChanges {
 
     private mutating func add(_ group: ChangeSet.Group) {
         // One that was not found, because its save was on its way back, is no decision.
-        for delete in group.deletes where delete.reason == .decision { deleted.insert(newest(group.reference(delete.key))) }
+        for delete in group.deletes where [.decision, .decisionWithoutRow].contains(delete.reason) { deleted.insert(newest(group.reference(delete.key))) }
         for update in group.updates {
             let reference = newest(group.reference(update.key))
             slots[reference] = slots[reference]?.union(update.slots) ?? update.slots

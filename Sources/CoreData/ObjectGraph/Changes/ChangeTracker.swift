@@ -32,6 +32,8 @@ final class ChangeTracker {
     private(set) var eventCount = 0
     /// How many reads have failed without anybody being told: of properties, which gave nil.
     var failedReadCount = 0
+    /// How many of them no save has to make up for any more.
+    var madeUpReadCount = 0
     /// Told of the first change of an event: for a main-queue context, whose events may end with the turn.
     @exclusivity(unchecked) var turn: MainTurn?
     /// The rows of the first objects in the list, as a child has handed them over: a save passes them on where nothing has changed since.

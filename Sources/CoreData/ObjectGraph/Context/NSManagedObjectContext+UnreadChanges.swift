@@ -2,10 +2,11 @@ extension NSManagedObjectContext {
     /// Reads objects that were changed while that failed, and lays the changes over what they have: a store that takes whole objects would lose
     /// the rest of them, and other contexts would see rows without it.
     ///
-    /// - Complexity: one statement at most for those of an entity, none where no read has ever failed.
+    /// - Complexity: one statement at most for those of an entity, nothing where no read has failed since.
     /// - Throws: a store's error, where they can still not be read; why their own save has come back, where it has.
     func readWhatWasSetUnread() throws {
-        guard tracker.failedReadCount > 0 else { return }
+        let failures = tracker.failedReadCount
+        guard failures > tracker.madeUpReadCount else { return }
         let unread = tracker.objects.filter(\.wasSetUnread)
         for objects in Dictionary(grouping: unread, by: { [$0.rowReference.entity, $0.rowReference.store] }).values {
             for (object, row) in zip(objects, try parentSource.rows(for: objects.map(\.rowReference))) {
@@ -18,6 +19,7 @@ extension NSManagedObjectContext {
             }
         }
         for object in tracker.objects.filter({ $0.state.intersection(.pending) == .updated }) { try takeOutReplacedMembers(of: object) }
+        if !unread.contains(where: \.wasSetUnread) { tracker.madeUpReadCount = failures }
     }
 
     private func takeOutReplacedMembers(of object: NSManagedObject) throws {
