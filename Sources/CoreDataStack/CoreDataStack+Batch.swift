@@ -3,7 +3,7 @@ import Foundation
 
 extension CoreDataStack {
     /// Makes a context for imports of thousands of objects: on a coordinator of its own on the same store, so that it writes at the speed of the
-    /// file and in nobody's way.
+    /// file and in nobody's way; on the stack's, where that is no database.
     ///
     /// What it saves comes into root and main, later and on their queues: new objects as faults, a thousand a turn, changes of objects that are
     /// there already. Its merge policy lets its own values win. After a `resetStore`, its fetches and saves throw `Error.storeWasReset`.
@@ -38,14 +38,7 @@ extension CoreDataStack {
     }
 
     private func makeBatchContext(_ options: PersistentStoreOptions, _ mergesIntoStack: Bool) throws -> NSManagedObjectContext {
-        let store = try store
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: managedObjectModel)
-        try coordinator.addPersistentStore(
-            ofType: store.type,
-            configurationName: nil,
-            at: store.url,
-            options: options.tracking(as: store).values
-        )
+        let coordinator = try makeBatchCoordinator(store, options)
         let context = BatchContext(.privateQueueConcurrencyType, core, name: "Batch Operation Context")
         context.persistentStoreCoordinator = coordinator
         context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
@@ -56,20 +49,31 @@ extension CoreDataStack {
         return context
     }
 
+    private func makeBatchCoordinator(_ store: NSPersistentStore, _ options: PersistentStoreOptions) throws -> NSPersistentStoreCoordinator
+    {
+        guard try core.coordinator.sharesWithOthers(store) else { return core.coordinator }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: managedObjectModel)
+        try coordinator.addPersistentStore(
+            ofType: store.type,
+            configurationName: place.configuration,
+            at: store.url,
+            options: options.tracking(as: store).values
+        )
+        return coordinator
+    }
+
     /// The store of the stack.
     ///
     /// - Throws: `Error.storeNotFound`, `Error.inMemoryStoreMissing`, `Error.stackWasClosed`.
     var store: NSPersistentStore {
         get throws {
             if core.gate.isClosedForGood { throw Error.stackWasClosed }
-            switch place {
-            case .memory:
+            guard let url = place.url else {
                 guard let store = core.coordinator.persistentStores.first else { throw Error.inMemoryStoreMissing }
                 return store
-            case .file(let url):
-                guard let store = core.coordinator.persistentStore(for: url) else { throw Error.storeNotFound(at: url) }
-                return store
             }
+            guard let store = core.coordinator.persistentStore(for: url) else { throw Error.storeNotFound(at: url) }
+            return store
         }
     }
 }

@@ -36,7 +36,7 @@ extension CoreDataStack {
     /// As `resetStore(with:on:callback:)`, awaited.
     ///
     /// - Throws: `Error.storeWasReset` while another reset is under way; `Error.storeNotFound`, `Error.inMemoryStoreMissing`; a `CocoaError` where
-    ///   the store cannot be written.
+    ///   the store cannot be written, 134070 where it is not a database: delete its objects then.
     public func resetStore(
         with persistentStoreOptions: [AnyHashable: Any]? = NSPersistentStoreCoordinator.stockSQLiteStoreOptions
     ) async throws {
@@ -45,13 +45,14 @@ extension CoreDataStack {
     }
 
     private func reset(_ options: PersistentStoreOptions) async throws {
+        try core.coordinator.requireEmptying(of: store)
         try await core.exchangeStore { [self] in try empty(options) }
     }
 
     private func empty(_ options: PersistentStoreOptions) throws {
         let store = try store
         let options = options.sharing(as: store)
-        guard case .file(let url) = place else { return try core.empty(store, options) }
+        guard let url = place.databaseFile else { return try core.empty(store, options) }
         try InterruptedReset(of: url).note(store.identifier) { try core.empty(store, options) }
     }
 }
@@ -97,7 +98,7 @@ extension StackContext {
     /// Its objects are gone: whatever it still tries fails.
     func leaveBehind(throwing error: CoreDataStack.Error) {
         disconnect(throwing: error)
-        guard parent == nil, let coordinator = persistentStoreCoordinator else { return }
+        guard parent == nil, let coordinator = persistentStoreCoordinator, coordinator !== core.coordinator else { return }
         for store in coordinator.persistentStores { try? coordinator.remove(store) }
     }
 }

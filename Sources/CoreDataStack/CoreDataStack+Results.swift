@@ -6,7 +6,7 @@ extension CoreDataStack {
     public enum Error: Swift.Error, Equatable {
         /// The coordinator has no store at that place.
         case storeNotFound(at: URL)
-        /// The stack in memory has lost its store.
+        /// The stack in memory, or of a store without a URL, has lost its store.
         case inMemoryStoreMissing
         /// The folder for the store cannot be made.
         case unableToCreateStore(at: URL)

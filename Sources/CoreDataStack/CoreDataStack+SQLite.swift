@@ -42,14 +42,7 @@ extension CoreDataStack {
     }
 
     static func makeSQLiteStack(_ model: NSManagedObjectModel, _ url: URL, _ options: PersistentStoreOptions) throws -> CoreDataStack {
-        try DefaultPlace.makeFolder(for: url)
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try InterruptedReset(of: url).finish(coordinator)
-        let options = options.sharing
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options.values)
-        let stack = CoreDataStack(coordinator: coordinator, place: .file(url))
-        try stack.share(options)
-        return stack
+        try makeStack(model, StorePlace(type: NSSQLiteStoreType, url: url), options)
     }
 
     /// Does something in the background and answers where it was asked for.

@@ -57,7 +57,7 @@ public final class CoreDataStack: Sendable {
     public static func constructInMemoryStack(model: NSManagedObjectModel) throws -> CoreDataStack {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
-        return CoreDataStack(coordinator: coordinator, place: .memory)
+        return CoreDataStack(coordinator: coordinator, place: StorePlace(type: NSInMemoryStoreType))
     }
 
     /// Makes a context for work that takes longer, a child of the main context. Its saves bubble up.
@@ -71,8 +71,14 @@ public final class CoreDataStack: Sendable {
     }
 }
 
-/// Where a stack's store is.
-enum StorePlace: Sendable {
-    case memory
-    case file(URL)
+/// What a stack's store is, and where.
+struct StorePlace: Sendable {
+    let type: String
+    /// Whose entities are in it; nil for all of the model.
+    var configuration: String?
+    /// Nil where the type needs none.
+    var url: URL?
+
+    /// The file of a database, which can be emptied in place, and whose processes may be killed meanwhile.
+    var databaseFile: URL? { type == NSSQLiteStoreType ? url : nil }
 }

@@ -75,6 +75,14 @@ private func makeStack(_ model: NSManagedObjectModel, _ url: URL) async throws -
     return stack
 }
 
+// snippet
+func makeStackOnDocument(_ model: NSManagedObjectModel, _ url: URL) async throws -> CoreDataStack {
+    let description = NSPersistentStoreDescription(url: url)
+    description.type = NSBinaryStoreType
+    return try await CoreDataStack.constructStack(model: model, storeDescription: description)
+}
+// end of snippet
+
 @Suite("The guide to the stack")
 struct GuideTests {
     @Test("shows what is compiled here, and README's snippet is one of it")
@@ -88,6 +96,15 @@ struct GuideTests {
         #expect(Set(shown) == Set(compiled))
         let readme = try String(contentsOf: Places.package.appendingPathComponent("README.md"), encoding: .utf8)
         #expect(readme.contains("```swift\nimport CoreDataStack\n\n" + compiled[compiled.startIndex + 1] + "\n```"))
+    }
+
+    @Test("has a stack on a document")
+    func document() async throws {
+        let folder = try TemporaryFolder()
+        let stack = try await makeStackOnDocument(NoteModel.make(), folder.file("Guide.notes"))
+        try await add("first", to: stack)
+        try await stack.flush()
+        #expect(try Data(contentsOf: folder.file("Guide.notes")).starts(with: Data("bplist".utf8)))
     }
 
     @Test("does what it says")

@@ -1,6 +1,11 @@
 extension NSPersistentStoreCoordinator {
     var takesOrders: Bool { stores.withLock { $0.all.contains { !$0.capabilities.contains(.positions) } } }
 
+    /// Whether another coordinator of this process may write into what a store has, and this one sees it.
+    ///
+    /// - Throws: `CocoaError` 134060 where the store is not one of this coordinator's.
+    package func sharesWithOthers(_ store: NSPersistentStore) throws -> Bool { try own(store).capabilities.contains(.severalProcesses) }
+
     /// Whether a store that a query asks would have to be asked for each row of it.
     func readsRowsOnDemand(_ query: FetchQuery) -> Bool {
         let onDemand = stores.withLock { $0.all.filter { $0.capabilities.contains(.rowsOnDemand) } }

@@ -21,6 +21,12 @@ extension NSPersistentStoreCoordinator {
         return fresh
     }
 
+    /// - Throws: `CocoaError` 134070 where all objects of the store cannot be removed in one step.
+    package func requireEmptying(of store: NSPersistentStore) throws {
+        let store = try own(store)
+        if !store.capabilities.contains(.emptying) { throw store.withoutEmptying }
+    }
+
     /// Removes every object of a store that nobody need have open, and makes another one of it, if it is still the one with that identifier.
     ///
     /// - Throws: a `CocoaError` where it cannot be read or written: all objects are still there then.

@@ -27,7 +27,9 @@ struct LaterChanges {
 
     private mutating func add(_ group: ChangeSet.Group) {
         // One that was not found, because its save was on its way back, is no decision.
-        for delete in group.deletes where [.decision, .decisionWithoutRow].contains(delete.reason) { deleted.insert(newest(group.reference(delete.key))) }
+        for delete in group.deletes where [.decision, .decisionWithoutRow].contains(delete.reason) {
+            deleted.insert(newest(group.reference(delete.key)))
+        }
         for update in group.updates {
             let reference = newest(group.reference(update.key))
             slots[reference] = slots[reference]?.union(update.slots) ?? update.slots

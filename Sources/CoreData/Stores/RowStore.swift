@@ -119,8 +119,10 @@ extension NSEntityDescription {
 }
 
 extension RowStore {
-    package func emptied(options: [AnyHashable: Any]?) throws -> any RowStore {
-        throw CocoaError.coreData(.persistentStoreOperation, "A store of type \(type) cannot be emptied in place: delete its objects.")
+    package func emptied(options: [AnyHashable: Any]?) throws -> any RowStore { throw withoutEmptying }
+
+    var withoutEmptying: CocoaError {
+        .coreData(.persistentStoreOperation, "A store of type \(type) cannot be emptied in place: delete its objects.")
     }
 
     package func reopened() throws -> any RowStore {
