@@ -19,7 +19,7 @@ extension NSPersistentStoreCoordinator {
     ///   - store: one of this coordinator's.
     ///   - URL: where its copy will be; no store's place yet.
     ///   - options: those of the new store.
-    ///   - storeType: what the new store is to be, such as `NSSQLiteStoreType`.
+    ///   - storeType: the type of the new store.
     /// - Throws: a `CocoaError`: 134060 where the store is not one of this coordinator's, or cannot become one of that type; 134080 where the place is
     ///   that of one of the coordinator's stores; 516 where there is a database already, which `destroyPersistentStore(at:ofType:)` would empty;
     ///   others as adding it. All is as it was then.
@@ -73,7 +73,7 @@ extension NSPersistentStoreCoordinator {
     ///     database.
     ///   - sourceURL: the store to copy.
     ///   - sourceOptions: how the source is opened.
-    ///   - storeType: what both are, such as `NSSQLiteStoreType`.
+    ///   - storeType: the type of both.
     /// - Throws: a `CocoaError`: 260 where there is no source, 134020 where it is no store, and others by their cause. The contents of both are what
     ///   they were then.
     public func replacePersistentStore(

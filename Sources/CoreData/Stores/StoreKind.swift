@@ -12,6 +12,8 @@ package protocol StoreKind: Sendable {
     func empty(_ identifier: String, at url: URL) throws
     /// The metadata of the store at a place.
     func metadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any]
+    /// The version of the model that the store at a place is of, by what it keeps itself and what the program knows; nil where neither says.
+    func model(ofStoreAt url: URL) throws -> NSManagedObjectModel?
     /// Writes the metadata of the store at a place, which nobody need have open.
     func setMetadata(_ metadata: [String: Any], at url: URL, options: [AnyHashable: Any]?) throws
     /// Copies a whole store that is open elsewhere, and opens the copy: `commit` takes it, while nobody can save into the other.
@@ -26,6 +28,8 @@ package protocol StoreKind: Sendable {
 
 extension StoreKind {
     package var registeredClass: AnyClass? { nil }
+
+    package func model(ofStoreAt url: URL) throws -> NSManagedObjectModel? { nil }
 
     package func empty(_ identifier: String, at url: URL) throws {
         throw CocoaError.coreData(

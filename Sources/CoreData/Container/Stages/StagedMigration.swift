@@ -72,14 +72,8 @@ struct StagedMigration {
 
     /// The place of the model that the store has a copy of: of one configuration it may be all that says which version it is of.
     private func carriedPlace() throws -> Int? {
-        guard opening.configurationName != nil, opening.type == NSSQLiteStoreType else { return nil }
-        let inspector = try StoreInspector(url: url)
-        defer { inspector.connection.close() }
-        do {
-            return chain.place(of: try StoreFileMigration.sourceModel(inspector, url, nil).model.versionChecksum)
-        } catch let error as CocoaError where error.code == .migrationMissingSourceModel {
-            return nil
-        }
+        guard opening.configurationName != nil else { return nil }
+        return try StoreTypes.kind(of: opening.type).model(ofStoreAt: url).flatMap { chain.place(of: $0.versionChecksum) }
     }
 
     /// The place of the coordinator's version; the last one, where the opening goes on from there.

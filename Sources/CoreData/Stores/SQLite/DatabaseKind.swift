@@ -39,6 +39,16 @@ struct DatabaseKind: StoreKind {
         return try place.metadata(timeout: DatabaseOptions.timeout(options)).dictionary
     }
 
+    func model(ofStoreAt url: URL) throws -> NSManagedObjectModel? {
+        let inspector = try StoreInspector(url: url)
+        defer { inspector.connection.close() }
+        do {
+            return try StoreFileMigration.sourceModel(inspector, url, nil).model
+        } catch let error as CocoaError where error.code == .migrationMissingSourceModel {
+            return nil
+        }
+    }
+
     func setMetadata(_ metadata: [String: Any], at url: URL, options: [AnyHashable: Any]?) throws {
         guard let place = try StorePlace.existing(type: type, url: url) else { throw Self.isMissing(url) }
         try place.setMetadata(metadata, timeout: DatabaseOptions.timeout(options))
