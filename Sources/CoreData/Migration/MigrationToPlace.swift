@@ -115,6 +115,7 @@ struct MigrationByObjects {
         if !destination.isDatabase { sides.1.store.metadata = Self.applicationMetadata(metadata) }
         try reporting {
             try run.run()
+            try sides.1.store.goOnCounting(after: sides.0.store)
             try watch?.requireUnchanged()
         }
         rows?.close()

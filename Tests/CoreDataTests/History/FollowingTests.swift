@@ -284,12 +284,16 @@ struct MigratedHistoryTests {
         }
         let token = try #require(old.coordinator.currentPersistentHistoryToken(fromStores: nil))
         try old.close()
-        let source = SourceModelSearch.Found(model: LibraryModel.make(), configuration: nil)
-        source.model.freeze()
-        let replacement = StoreReplacement(place: .file(folder.store), source: source, timeout: 1)
-        let copy = folder.file("Copy.sqlite")
-        try replacement.run(by: copy, isNeeded: { _ in true }, { try Stack(copy, options: nil).close() }, discard: {})
-        let new = try Stack(folder.store, options: options)
+        let (source, model) = (LibraryModel.make(), LibraryModel.make())
+        model.entitiesByName["Tag"]?.versionHashModifier = "next"
+        let migration = MigrationInPlace(
+            site: StoreSite(url: folder.store, type: NSSQLiteStoreType),
+            source: .init(model: source, configuration: nil),
+            model: model,
+            mapping: try NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: model)
+        )
+        try migration.run()
+        let new = try Stack(folder.store, model, options: options)
         let other = new.newContext()
         #expect(try other.history().isEmpty)
         let kept = NSPersistentHistoryToken([new.coordinator.persistentStores[0].identifier: token.numbers.values.first ?? 0])

@@ -32,10 +32,9 @@ struct StoreReplacement {
             defer { discard() }
             try make()
             try attach(file, connection)
-            let (strangers, counters) = (try strangersStatements(connection), try historyCounters(connection))
+            let strangers = try strangersStatements(connection)
             try dropTables(connection)
             try copyTables(connection)
-            try keep(counters, connection)
             for sql in strangers { try restore(sql, connection) }
         }
     }
@@ -93,19 +92,6 @@ struct StoreReplacement {
             try connection.execute(sql)
         } catch let error as SQLiteError where error.code == SQLITE_ERROR {
             Logger(label: "CoreData").warning("\(place.url.path) has no longer what others had put there: \(sql): \(error).")
-        }
-    }
-
-    private func historyCounters(_ connection: Connection) throws -> [[SQLiteValue]] {
-        let numbers = "\(HistoryTables.change) AND \(HistoryTables.string)"
-        return try connection.rows("SELECT Z_ENT, Z_NAME, Z_MAX FROM main.Z_PRIMARYKEY WHERE Z_ENT BETWEEN \(numbers)")
-    }
-
-    /// A history that begins anew goes on with other numbers. One is left out: a token of the old one has expired.
-    private func keep(_ counters: [[SQLiteValue]], _ connection: Connection) throws {
-        for counter in counters {
-            let values = "VALUES(?1, ?2, 0, ifnull(?3, 0) + 1)"
-            try connection.run("INSERT OR REPLACE INTO main.Z_PRIMARYKEY(Z_ENT, Z_NAME, Z_SUPER, Z_MAX) \(values)", counter)
         }
     }
 

@@ -8,6 +8,8 @@ struct StateSuccession {
     private let counted: [(counter: HistoryCounter, last: Int64)]
     /// Whether the history that comes is a part of what was there, or what was there one of it, as far as that can be seen.
     private let isSameHistory: Bool
+    /// How far the history of the same store has counted that is replaced by a state without one.
+    private let former: CountedHistory?
 
     /// - Throws: what keeps the one that comes from being read.
     init(of replaced: Connection, by source: Connection) throws {
@@ -18,6 +20,7 @@ struct StateSuccession {
         counted = try (hasHistory ? [HistoryCounter.change, .transaction] : []).map { counter in
             (counter, try max(counter.last(source), goesOn ? counter.last(replaced) : 0))
         }
+        former = isSameStore && !hasHistory ? try? CountedHistory(replaced) : nil
         isSameHistory = try !goesOn || Self.isSame(source, replaced)
     }
 
@@ -37,6 +40,7 @@ struct StateSuccession {
         try connection.transaction(.immediate) {
             try StoreMetadata.noteReplacement(in: connection)
             if !isSameHistory { _ = try SQLiteStore.deleteTransactions(before: nil, connection) }
+            try former?.goOn(in: connection)
             let clock = Int64(Date().timeIntervalSinceReferenceDate * 1000)
             for (counter, last) in counted { try counter.note(max(last, clock) + 1, connection) }
         }
