@@ -67,7 +67,8 @@ struct MigrationToPlace {
         let migration: StoreFileMigration?
         do {
             migration = try StoreFileMigration(of: source.url, to: manager.destinationModel, from: manager.sourceModel)
-            try migration?.backUp(to: site.url)
+            try migration?.place.copyExternalFiles(besides: site.url)
+            try migration?.place.copyDatabase(to: site.url)
         } catch {
             throw CocoaError.source(source.url, error)
         }

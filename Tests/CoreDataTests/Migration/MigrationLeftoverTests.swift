@@ -214,4 +214,22 @@ struct MigrationLeftoverTests {
         try Stack(url, Zoo().model).close()
         #expect(areThere() == [false, false])
     }
+
+    // * A process that was making a backup was killed, another one is at work on one.
+    // => The next backup is whole, and nothing is left but what that other one needs.
+    @Test("of a backup whose process was killed goes with the next one")
+    func backup() throws {
+        let url = home.url()
+        try Zoo().model.makeFilledStore(at: url)
+        let zoo = Zoo()
+        zoo.keeper.properties.append(attribute("motto"))
+        let copy = url.appendingPathExtension("backup")
+        let folder = url.deletingLastPathComponent()
+        let names = [Int32.max, getpid()].map { ".\(copy.lastPathComponent).\($0)-0.migration" }
+        for name in names + [names[0] + "-journal"] { try Data("x".utf8).write(to: folder.appendingPathComponent(name)) }
+        try #require(try StoreFileMigration(of: url, to: zoo.model)).backUp(to: copy)
+        let hidden = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix(".\(url.lastPathComponent)") }
+        #expect(hidden == [names[1]])
+        #expect(try StoreContents(copy, Zoo().model).objects == StoreContents(url, Zoo().model).objects)
+    }
 }

@@ -16,7 +16,7 @@ package struct StoreFileMigration {
     }
 
     package let rows: [Row]
-    private let place: StorePlace
+    let place: StorePlace
     private let source: SourceModelSearch.Found
     private let model: NSManagedObjectModel
 
@@ -49,9 +49,6 @@ package struct StoreFileMigration {
             return found
         }
     }
-
-    /// Writes a copy of the store as it is to a file that is not there yet.
-    package func backUp(to url: URL) throws { try place.backUp(to: url) }
 
     /// Migrates the store. `progress` is called after each step with how many are done, and how many there are.
     ///
@@ -113,20 +110,8 @@ extension SchemaTransition {
 }
 
 extension StorePlace {
-    /// Writes a copy of the store as it is to a place where nothing is yet, with the data that it has in files of their own. It is whole or not there.
-    ///
-    /// NB: files of data stay where it fails: another process may be making the same backup, which needs them, and the next attempt goes on with them.
-    func backUp(to copy: URL) throws {
-        if let supportFolder, let target = StorePlace.file(copy).supportFolder { try ExternalFiles(supportFolder).copy(to: target) }
-        let unfinished = copy.deletingLastPathComponent().appendingPathComponent(".\(copy.lastPathComponent).\(UUID().uuidString)")
-        defer { unlink(unfinished.path) }
-        try write(to: unfinished)
-        // NB: SQLite does not see to it that such a copy is on the disk.
-        try FileHandle(forUpdating: unfinished).synchronize()
-        try FileManager.default.moveItem(at: unfinished, to: copy)
-    }
-
-    private func write(to copy: URL) throws {
+    /// Writes a copy of the store as it is to a file that is not there yet; what it has in files of their own is not in it.
+    func copyDatabase(to copy: URL) throws {
         let connection = try connectForReading(timeout: SQLiteStore.defaultTimeout)
         defer { connection.close() }
         try inStore(url) {
@@ -134,5 +119,10 @@ extension StorePlace {
             try connection.execute("PRAGMA query_only = 0")
             try connection.run("VACUUM INTO ?1", [.text(copy.path)])
         }
+    }
+
+    /// Copies the data that the store has in files of their own to where a copy of it will look for them.
+    func copyExternalFiles(besides copy: URL) throws {
+        if let supportFolder, let target = StorePlace.file(copy).supportFolder { try ExternalFiles(supportFolder).copy(to: target) }
     }
 }
