@@ -67,10 +67,14 @@ struct MigrationToPlace {
         let migration: StoreFileMigration?
         do {
             migration = try StoreFileMigration(of: source.url, to: manager.destinationModel, from: manager.sourceModel)
+        } catch {
+            throw CocoaError.source(source.url, error)
+        }
+        do {
             try migration?.place.copyExternalFiles(besides: site.url)
             try migration?.place.copyDatabase(to: site.url)
         } catch {
-            throw CocoaError.source(source.url, error)
+            throw CocoaError.destination(destination.url, error.localizedDescription, error)
         }
         guard migration != nil, let copy = try StoreFileMigration(of: site.url, to: manager.destinationModel, from: manager.sourceModel)
         else {

@@ -221,6 +221,17 @@ struct RefusedMigrationTests {
         try refused(134150) { try migrate(shop.mapping(), from: "New.sqlite", to: "Newer.sqlite") }
     }
 
+    @Test("to a place where nothing can be made blames that, also where it is inferred", arguments: [true, false])
+    func nowhere(bySQL: Bool) throws {
+        let next = Shop.oldModel()
+        next.entitiesByName["Tag"]?.versionHashModifier = "next"
+        let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: shop.old, destinationModel: next)
+        let manager = NSMigrationManager(sourceModel: shop.old, destinationModel: next)
+        manager.usesStoreSpecificMigrationManager = bySQL
+        let (old, new) = (folder.file("Old.sqlite"), folder.file("Nowhere").appendingPathComponent("New.sqlite"))
+        try refused(134160) { try manager.migrateStore(from: old, type: .sqlite, mapping: mapping, to: new, type: .sqlite) }
+    }
+
     // * While the migration is at work, another makes a store at the place of the new one, saves, and has it open.
     // => The migration is refused; what was saved is there, as is what is saved afterwards.
     @Test("as another has made a store at the place meanwhile, and leaves that alone with its log")

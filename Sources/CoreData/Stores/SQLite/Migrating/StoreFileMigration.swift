@@ -114,10 +114,12 @@ extension StorePlace {
     func copyDatabase(to copy: URL) throws {
         let connection = try connectForReading(timeout: SQLiteStore.defaultTimeout)
         defer { connection.close() }
-        try inStore(url) {
+        do {
             // NB: a copy of the files would miss what others are writing.
             try connection.execute("PRAGMA query_only = 0")
             try connection.run("VACUUM INTO ?1", [.text(copy.path)])
+        } catch let error as SQLiteError {
+            throw CocoaError(error, url: url, doing: "copy the store")
         }
     }
 
