@@ -80,7 +80,8 @@ extension MigrationRun {
         }
         let made = NSManagedObject(entity: entity, insertInto: destination.context)
         for assignment in planned.attributes { try assign(assignment, planned, object, made) }
-        associate(object, made, planned.mapping)
+        // A manager of the program's may note it, too.
+        manager.associate(sourceInstance: object, withDestinationInstance: made, for: planned.mapping)
     }
 
     func createRelationships(of object: NSManagedObject, _ mapping: NSEntityMapping) throws {

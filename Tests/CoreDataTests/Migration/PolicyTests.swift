@@ -85,6 +85,16 @@ final class GatheringPolicy: NSEntityMigrationPolicy {
     }
 }
 
+/// Notes what becomes of what.
+final class NotingManager: NSMigrationManager {
+    private(set) var noted: [String: Int] = [:]
+
+    override func associate(sourceInstance: NSManagedObject, withDestinationInstance made: NSManagedObject, for mapping: NSEntityMapping) {
+        noted[mapping.name, default: 0] += 1
+        super.associate(sourceInstance: sourceInstance, withDestinationInstance: made, for: mapping)
+    }
+}
+
 @Suite("A policy")
 struct PolicyTests {
     private let folder: TemporaryFolder
@@ -154,5 +164,15 @@ struct PolicyTests {
             client.attributeMappings = [.init("fullName", expression), .init("age", "$source.age")]
         }
         #expect(contents.first == "\(name), 20: [0, 1]")
+    }
+
+    @Test("that leaves all to the base class has each object associated by the manager, whose class may note that")
+    func noted() throws {
+        let manager = NotingManager(sourceModel: shop.old, destinationModel: shop.new)
+        let (old, new) = (folder.file("Old.sqlite"), folder.file("New.sqlite"))
+        let mapping = shop.mapping(policy: JoiningPolicy.self)
+        try manager.migrateStore(from: old, type: .sqlite, mapping: mapping, to: new, type: .sqlite)
+        #expect(manager.noted["CustomerToClient"] == 3)
+        #expect(try shop.contents(new) == Shop.migrated)
     }
 }
