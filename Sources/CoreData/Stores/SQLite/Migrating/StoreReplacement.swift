@@ -18,7 +18,7 @@ struct StoreReplacement {
     ///
     /// - Parameters:
     ///   - isNeeded: is asked first, as another process may have been faster.
-    ///   - make: makes the file that has the new contents.
+    ///   - make: makes the file that has the new contents, in which the history goes on counting.
     ///   - discard: removes that, before the store is the new one for others, or the old one again: nobody would look for it afterwards.
     /// - Throws: what `make` throws, or the `SQLiteError` of a statement; the store is what it was then.
     func run(by file: URL, isNeeded: (StoreMetadata) -> Bool, _ make: () throws -> Void, discard: () -> Void) throws {
