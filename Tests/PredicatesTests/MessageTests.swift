@@ -34,6 +34,18 @@ struct MessageTests {
     func answers(format: String) throws { #expect(try holds(format) == true) }
 
     @Test(
+        "reads the number at the beginning of a text, whatever follows",
+        arguments: ["intValue", "integerValue", "longLongValue", "doubleValue", "floatValue"]
+    )
+    func numbers(selector: String) throws {
+        for (text, number) in [("7\u{1F600}", 7), (" -12 \u{1F600}", -12), ("\u{1F600}7", 0), ("\u{1F600}", 0), ("", 0), ("e\u{301}", 0)] {
+            let predicate = try NSPredicate(parsing: "FUNCTION(%@, '\(selector)') == %d", arguments: [text, number])
+            #expect(try predicate.tree.evaluate(object, semantics: .sql) == true, "\(text)")
+        }
+        #expect(try holds("FUNCTION('\u{1F600}', 'boolValue') == NO") == true)
+    }
+
+    @Test(
         "answers nil of nil, and outside of a text",
         arguments: ["FUNCTION(nothing, 'length')", "FUNCTION(title, 'substringToIndex:', 8)", "FUNCTION(title, 'substringFromIndex:', -1)"]
     )

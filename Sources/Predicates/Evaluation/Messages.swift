@@ -62,12 +62,12 @@ extension Messages {
         "uppercaseString": { text, _ in text.uppercased() },
         "lowercaseString": { text, _ in text.lowercased() },
         "capitalizedString": { text, _ in text.capitalized },
-        "integerValue": { text, _ in (text as NSString).integerValue },
-        "intValue": { text, _ in Int((text as NSString).intValue) },
-        "longLongValue": { text, _ in Int((text as NSString).longLongValue) },
-        "doubleValue": { text, _ in (text as NSString).doubleValue },
-        "floatValue": { text, _ in (text as NSString).doubleValue },
-        "boolValue": { text, _ in (text as NSString).boolValue },
+        "integerValue": { text, _ in numeral(text).integerValue },
+        "intValue": { text, _ in Int(numeral(text).intValue) },
+        "longLongValue": { text, _ in Int(numeral(text).longLongValue) },
+        "doubleValue": { text, _ in numeral(text).doubleValue },
+        "floatValue": { text, _ in numeral(text).doubleValue },
+        "boolValue": { text, _ in numeral(text).boolValue },
         "lastPathComponent": { text, _ in (text as NSString).lastPathComponent },
         "pathExtension": { text, _ in (text as NSString).pathExtension },
         "description": { text, _ in text },
@@ -127,6 +127,13 @@ extension Messages {
         "firstObject": { elements, _ in elements.first ?? nil },
         "lastObject": { elements, _ in elements.last ?? nil },
     ]
+
+    /// The part of a text that may be read as a number.
+    ///
+    /// NB: Foundation traps on Linux where it meets half of a surrogate pair; no number goes on behind one.
+    private static func numeral(_ text: String) -> NSString {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix { $0.value <= 0xFFFF })) as NSString
+    }
 
     /// Cut towards zero; nil for what no integer can hold.
     private static func whole(_ number: ExactNumber) -> Any? {
