@@ -51,6 +51,20 @@ struct FollowingChildTests {
         #expect(try library.sql("SELECT COUNT(*) FROM Z_1TAGS") == "0")
     }
 
+    @Test("what is as in the store again, of which nothing is written")
+    func setBack() throws {
+        let (above, tag) = (Book(context: parent), Tag(context: parent))
+        above.title = "stored"
+        try parent.save()
+        let below = child.own(above)
+        (below.title, below.tags) = ("child's", [child.own(tag)])
+        try child.save()
+        (above.title, above.tags) = ("stored", [])
+        try parent.save()
+        child.processPendingChanges()
+        #expect(below.title == "stored" && below.tags.isEmpty && !child.hasChanges)
+    }
+
     enum Loss: CaseIterable { case delete, rollback }
 
     @Test("deletes, and rollbacks, of what no file will ever have", arguments: Loss.allCases)

@@ -35,7 +35,8 @@ extension ContextSave {
         }
         context.postDidSave((announced ?? ChangedObjects(groups)).userInfo)
         context.announceIDs(groups)
-        context.tellFollowers(saved.freezer.changes, saved.receipt, parent, corrections, amended: amended.map(\.rowReference))
+        let unwritten = context.hasHadChildren ? amended + groups.flatMap(\.unchanged) : []
+        context.tellFollowers(saved.freezer.changes, saved.receipt, parent, corrections, unwritten: unwritten.map(\.rowReference))
         // Once everybody was told: until then their relationships can be read.
         for objects in groups { objects.deleted.forEachBorrowed { context.vanish($0, .deleteSaved) } }
     }

@@ -48,13 +48,14 @@ extension NSManagedObjectContext: SaveFollower {
 
     /// A save is done: contexts that follow the coordinator, and the children, merge it.
     ///
-    /// - Parameter amended: new objects that children may know otherwise than they were saved.
+    /// - Parameter unwritten: objects without a change to be written that children may know otherwise nevertheless: new ones that were changed once
+    ///   more, and those whose changes came to nothing.
     func tellFollowers(
         _ changes: ChangeSet,
         _ receipt: SaveReceipt,
         _ parent: any GraphParent,
         _ corrections: SavedReferences,
-        amended: [RowReference]
+        unwritten: [RowReference]
     ) {
         let siblings = parent.isStoreSide ? persistentStoreCoordinator?.followers.withLock { $0.others(than: self) } ?? [] : []
         let children = childContexts
@@ -65,7 +66,7 @@ extension NSManagedObjectContext: SaveFollower {
         }
         let followsSaves = children.contains(where: \.automaticallyMergesChangesFromParent)
         var ours = followsSaves ? SavedReferences(changes, receipt).corrected(by: corrections) : nil
-        ours?.updated += amended
+        ours?.updated += unwritten
         for child in children {
             // What a policy changed here comes down whether or not the child asked to follow: it believes that its values were saved.
             let saved = child.automaticallyMergesChangesFromParent ? ours : corrections
