@@ -60,6 +60,22 @@ struct ChildFetchingTests {
         #expect(try worker.all(Book.self, where: "author.name == 'new'").count == 2)
     }
 
+    // * Main deletes a book, and an author with his books, and no event of it has ended when the worker reads.
+    @Test("lead to nothing that a context above has deleted")
+    func deletedAbove() throws {
+        let (root, main, worker) = (layers.root, layers.main, layers.worker)
+        let (author, other, tag) = (Author(context: root), Author(context: root), Tag(context: root))
+        let (deleted, cascaded) = (book("b", 1, in: root), book("o", 1, in: root))
+        (deleted.author, deleted.tags, cascaded.author) = (other, [tag], author)
+        try root.save()
+        main.delete(main.own(author))
+        main.delete(main.own(deleted))
+        #expect(worker.own(other).books.isEmpty && worker.own(tag).books.isEmpty)
+        worker.own(other).age = 50
+        #expect(try worker.all(Book.self, sortedBy: "author.age").isEmpty)
+        #expect(try worker.all(Book.self, where: "author.age == 50").isEmpty)
+    }
+
     @Test("match by the parent's unsaved values, while an object read before keeps its own until it is refreshed")
     func staleness() throws {
         let (main, worker) = (layers.main, layers.worker)

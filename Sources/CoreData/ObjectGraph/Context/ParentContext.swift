@@ -84,6 +84,8 @@ final class ParentContext: GraphParent {
             incoming?.catchUp()
             incoming?.passNames(to: context)
             context.catchUp()
+            // As before a fetch of the context's own: what it has deleted is led to by nothing.
+            context.propagateDeletes()
             return try body(incoming)
         }
     }
