@@ -53,7 +53,7 @@ extension NSPersistentStoreCoordinator.Stores {
     /// The store gets the number that its UUID had here before, or a new one.
     mutating func identify(_ store: NSPersistentStore) {
         additions += 1
-        let identity = identities.first { $0.identifier == store.identifier } ?? addIdentity(store)
+        let identity = identities.first { $0.identifier == store.knownIdentifier } ?? addIdentity(store)
         identity.store = store
         store.home = identity
     }
@@ -62,7 +62,8 @@ extension NSPersistentStoreCoordinator.Stores {
     mutating func forgetSpaces(of store: NSPersistentStore) { if store.references != nil { spaces[Int(store.number) - 1] = [:] } }
 
     private mutating func addIdentity(_ store: NSPersistentStore) -> StoreIdentity {
-        let made = StoreIdentity(store.identifier, number: Int32(identities.count) + 1, choosesReferences: store.references != nil)
+        let (number, hasReferences) = (Int32(identities.count) + 1, store.references != nil)
+        let made = StoreIdentity(store.knownIdentifier ?? "", number: number, choosesReferences: hasReferences)
         identities.append(made)
         spaces.append([:])
         return made

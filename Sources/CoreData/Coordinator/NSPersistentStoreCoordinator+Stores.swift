@@ -197,7 +197,7 @@ extension NSPersistentStoreCoordinator {
 extension NSPersistentStoreCoordinator.Stores {
     /// Whether a store is none of these. A copy of one has its UUID: no ID could tell the two apart.
     fileprivate func canTake(_ store: any RowStore) -> Bool {
-        !all.contains { $0.location == store.location || $0.identifier == store.identifier }
+        !all.contains { $0.location == store.location || $0.knownIdentifier == store.knownIdentifier }
     }
 }
 

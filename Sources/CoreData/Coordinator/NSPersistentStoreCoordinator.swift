@@ -73,7 +73,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         let parts = url.path(percentEncoded: true).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard url.scheme == "x-coredata", let host = url.host, parts.count == 3,
             let entity = managedObjectModel.entitiesByName[parts[1].removingPercentEncoding ?? ""], !entity.isAbstract,
-            let store = allStores.first(where: { $0.identifier.caseInsensitiveCompare(host) == .orderedSame }),
+            let store = allStores.first(where: { $0.knownIdentifier?.caseInsensitiveCompare(host) == .orderedSame }),
             store.holds(entity), let key = store.key(named: parts[2], of: entity)
         else { return nil }
         let reference = RowReference(key: key, entity: Int32(entity.index), store: store.number)

@@ -13,10 +13,11 @@ extension NSAtomicStore: RowStore, ClassStore {
     package var location: StoreLocation { .document(url?.resolvingSymlinksInPath().absoluteString ?? "") }
 
     func begin(_ model: NSManagedObjectModel) throws {
+        references?.releasePromises()
+        try loadIdentified()
+        // Only now: the identifier may be one that the class has read.
         let mirror = try StoreMirror(self, model: model)
         self.mirror.withLock { $0 = mirror }
-        references?.releasePromises()
-        try load()
         var nodes = NodeImport(self, model)
         try mirror.fill(nodes.all())
     }

@@ -22,11 +22,22 @@ open class NSAtomicStore: NSPersistentStore {
     final var isSaving = false
     /// Whether the class is asked to write; with `hooks` held.
     final var isWriting = false
+    /// Whether the identifier was made up, and `load()` may have read another; with `hooks` held.
+    final var isUnnamed = false
+    /// Why the identifier that `load()` has read cannot be the store's.
+    final var refusal: (any Error)?
 
     /// Whether a store of another version of the model is brought to this one before it is loaded.
     class var migratesItself: Bool { false }
 
     // The hooks stand here because on Linux a method of an extension cannot be overridden.
+
+    /// Sets `metadata`, but for what the initialiser has set: those that `metadataForPersistentStore(with:)` says of the data at `url`; new ones, with
+    /// an identifier and the versions of the entities, where there are no data yet or the class does not say. `load()` may set others, with the
+    /// identifier that it has read, before it makes IDs.
+    ///
+    /// - Throws: what `metadataForPersistentStore(with:)` throws.
+    open override func loadMetadata() throws { try setDefaultMetadata() }
 
     /// Reads everything: makes a node for each object, and gives them to `addCacheNodes(_:)`. IDs are made by
     /// `objectID(for:withReferenceObject:)`.
@@ -57,6 +68,8 @@ open class NSAtomicStore: NSPersistentStore {
     open func newReferenceObject(for managedObject: NSManagedObject) -> Any { UUID().uuidString }
 
     final override var isWritingHere: Bool { hooks.isMine && isWriting }
+
+    final override func metadataWillBecome(_ values: [String: Any]?) { takeIdentifier(values) }
 
     final override func homeDidChange() { mirror.withLock { $0?.rows.home = home } }
 }

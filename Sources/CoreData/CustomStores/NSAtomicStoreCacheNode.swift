@@ -24,6 +24,11 @@ open class NSAtomicStoreCacheNode: NSObject {
 }
 
 extension NSAtomicStoreCacheNode {
+    /// Sets several values by their keys; `NSNull` is nil.
+    public final func setValuesForKeys(_ keyedValues: [String: Any]) {
+        for (key, value) in keyedValues { setValue(value is NSNull ? nil : value, forKey: key) }
+    }
+
     final var identity: RowIdentity { objectID.identity }
     final var entity: NSEntityDescription { objectID.entity }
 

@@ -21,7 +21,7 @@ extension NSPersistentStore {
 
     final func referenceValue(of objectID: NSManagedObjectID, _ method: StaticString = #function) -> Any {
         let identity = objectID.identity
-        guard identity.space.home?.identifier == identifier,
+        guard identity.space.home?.identifier == knownIdentifier,
             let reference = references?.reference(of: identity.key, root: identity.space.rootName)
         else {
             misuse("\(Self.self).\(method): \(objectID.uriRepresentation().absoluteString) is not the ID of an object of the store.")

@@ -61,16 +61,8 @@ struct StoreClass: StoreKind {
         guard let metadata = store.metadata, let uuid = metadata[NSStoreUUIDKey] as? String, !uuid.isEmpty else {
             throw broken("loadMetadata() has not set \(NSStoreUUIDKey) in the metadata")
         }
-        guard
-            uuid.utf8.allSatisfy({
-                $0 < 128 && (Character(Unicode.Scalar($0)).isLetter || Character(Unicode.Scalar($0)).isNumber || $0 == 45)
-            })
-        else {
-            throw broken(
-                "loadMetadata() has set \(NSStoreUUIDKey) to \"\(uuid)\": letters, digits and hyphens can be in the URIs of its objects"
-            )
-        }
-        guard let type = metadata[NSStoreTypeKey] as? String else {
+        try store.requireIdentifier(uuid, "loadMetadata()")
+        guard let type = metadata[NSStoreTypeKey] as? String, !type.isEmpty else {
             throw broken("loadMetadata() has not set \(NSStoreTypeKey) in the metadata")
         }
         guard type == opening.type else {
@@ -89,8 +81,7 @@ struct StoreClass: StoreKind {
                 userInfo: ["metadata": metadata, NSFilePathErrorKey: store.url?.path ?? ""]
             )
         }
-        store.identifier = uuid
-        store.references = .of(uuid)
+        store.beIdentified(by: uuid)
         store.didWriteMetadata(store.metadataEdit)
     }
 
@@ -114,6 +105,26 @@ struct StoreClass: StoreKind {
     }
 }
 
+extension NSPersistentStore {
+    /// - Throws: `CocoaError` 134080 for an identifier that cannot be in a URI.
+    final func requireIdentifier(_ uuid: String, _ method: String) throws {
+        let isPlain = uuid.utf8.allSatisfy {
+            $0 < 128 && (Character(Unicode.Scalar($0)).isLetter || Character(Unicode.Scalar($0)).isNumber || $0 == 45)
+        }
+        if isPlain { return }
+        throw broken(
+            method,
+            "has set \(NSStoreUUIDKey) to \"\(uuid)\": letters, digits and hyphens can be in the URIs of its objects",
+            .persistentStoreOpen
+        )
+    }
+
+    final func beIdentified(by uuid: String) {
+        (knownIdentifier, references) = (uuid, .of(uuid))
+        identifier = uuid
+    }
+}
+
 /// A store that a class of its own stands for.
 protocol ClassStore: NSPersistentStore {
     /// Gets ready for requests: metadata are known, and IDs can be made.
@@ -122,9 +133,9 @@ protocol ClassStore: NSPersistentStore {
 
 extension NSPersistentStoreCoordinator {
     /// The store gets its number before it is added, so that it can make IDs.
-    fileprivate func identify(_ store: any RowStore, for replaced: (any RowStore)?) throws {
+    func identify(_ store: any RowStore, for replaced: (any RowStore)?) throws {
         try stores.withLock { stores in
-            guard !stores.all.contains(where: { $0 !== replaced && $0.identifier == store.identifier }) else {
+            guard !stores.all.contains(where: { $0 !== replaced && $0.knownIdentifier == store.knownIdentifier }) else {
                 throw Self.addedAlready(store.url)
             }
             stores.identify(store)

@@ -22,10 +22,15 @@ open class NSPersistentStore: NSObject {
     /// The configuration of the model whose entities are in this store; a fixed name where none was given.
     public let configurationName: String
     public let options: [AnyHashable: Any]?
-    public var url: URL?
+    open var url: URL?
     /// The store's UUID, part of its objects' URIs. A store of one's own has it from its metadata.
-    public var identifier: String!
-    public var isReadOnly: Bool
+    open var identifier: String! {
+        get { knownIdentifier }
+        set { knownIdentifier = newValue }
+    }
+    /// The identifier as the metadata say it, whatever a class makes of `identifier`.
+    final var knownIdentifier: String?
+    open var isReadOnly: Bool
     /// The name under which the coordinator finds the store's class. Of a store of one's own, what its metadata say.
     open var type: String { metadata?[NSStoreTypeKey] as? String ?? "" }
     /// What the store says of itself; also what the application put there. Changes are written by the next save.
@@ -35,7 +40,8 @@ open class NSPersistentStore: NSObject {
         get { noted.withLock { $0.metadata } }
         set {
             let isEdit = !isWritingHere
-            noted.withLock { $0.set(newValue, of: identifier, isEdit: isEdit) }
+            metadataWillBecome(newValue)
+            noted.withLock { $0.set(newValue, of: knownIdentifier, isEdit: isEdit) }
         }
     }
     private let noted = Lock(NotedMetadata())
@@ -88,6 +94,8 @@ open class NSPersistentStore: NSObject {
     }
 
     func homeDidChange() {}
+
+    func metadataWillBecome(_ values: [String: Any]?) {}
 
     /// The store is no coordinator's any more.
     func leaveOwner() { owner = nil }

@@ -99,7 +99,7 @@ extension NSIncrementalStore: RowStore, ClassStore {
     }
 
     /// Whether an ID is of an object of this store.
-    func isOwn(_ id: NSManagedObjectID) -> Bool { id.identity.key > 0 && id.identity.space.home?.identifier == identifier }
+    func isOwn(_ id: NSManagedObjectID) -> Bool { id.identity.key > 0 && id.identity.space.home?.identifier == knownIdentifier }
 
     package var hasUnwrittenMetadata: Bool { hasNewMetadata }
 

@@ -13,7 +13,7 @@ final class StoreMirror {
             configurationName: store.explicitConfigurationName,
             options: nil
         )
-        (engine.identifier, engine.references, engine.home) = (store.identifier, store.references, store.home)
+        (engine.knownIdentifier, engine.references, engine.home) = (store.knownIdentifier, store.references, store.home)
     }
 
     /// The store itself, for what it answers as any other.
@@ -63,7 +63,7 @@ extension SQLiteStore {
             url: url ?? URL(fileURLWithPath: "/dev/null"),
             options: nil
         )
-        (staged.identifier, staged.references) = (identifier, references)
+        (staged.knownIdentifier, staged.references) = (knownIdentifier, references)
         return staged
     }
 }
