@@ -104,8 +104,8 @@ struct DefaultMetadataTests {
         #expect(reopened.identifier == identifier && reopened.metadata[NSStoreUUIDKey] as? String == identifier)
         #expect(reopened.metadata["note"] as? String == "kept")
         let id = try #require(again.managedObjectID(forURIRepresentation: uri))
-        #expect((Library.context(on: again).object(with: id) as? Tag)?.label == "a")
         let other = Library.context(on: again)
+        #expect((other.object(with: id) as? Tag)?.label == "a")
         Tag(context: other).label = "b"
         try other.save()
         #expect(try labels(add(type).0) == ["a", "b"])
