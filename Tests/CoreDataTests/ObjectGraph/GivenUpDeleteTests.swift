@@ -143,6 +143,25 @@ struct GivenUpDeleteTests: TwoContextSuite {
         #expect(try library.sql("SELECT COUNT(*) FROM Z_1TAGS") == "1")
     }
 
+    // * A book has a new tag, and is deleted; then the tag, which nobody has saved, is deleted as well, or given up by a refresh. The delete of the book
+    // loses, or is taken back.
+    // => The book comes back without the tag, and can be saved.
+    @Test("comes back without a member that is gone since, and was never saved", arguments: [false, true], [false, true])
+    func goneMember(isRefreshed: Bool, isTakenBack: Bool) throws {
+        let book = try library.savedBook()
+        let (tag, kept) = (Tag(context: context), Tag(context: context))
+        book.tags = [tag, kept]
+        context.delete(book)
+        context.processPendingChanges()
+        if isRefreshed { context.refresh(tag, mergeChanges: false) } else { context.delete(tag) }
+        other.own(book).pages = 5
+        try other.save()
+        if isTakenBack { context.insert(book) }
+        try context.save()
+        #expect(!book.isDeleted && book.tags == [kept] && kept.books == [book] && !context.hasChanges)
+        #expect(try library.sql("SELECT COUNT(*) FROM Z_1TAGS") == "1")
+    }
+
     // * An ordered relationship of an object is shown by the set that changes it, while the object is deleted; others put a member in meanwhile.
     // => The set shows it when the delete is taken back, and can take it out.
     @Test("shows what others have put into an ordered relationship, also in the set that changes it")

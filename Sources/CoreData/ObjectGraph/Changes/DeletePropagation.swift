@@ -114,8 +114,8 @@ struct DeletePropagation {
         }
     }
 
-    /// Whether nobody has the object any more: it was never saved, and dropped by a context above while this one referred to it.
-    private func isGone(_ target: NSManagedObject) throws -> Bool {
+    /// Whether nobody has the object any more: it was never saved, and given up here, or dropped by a context above while this one referred to it.
+    func isGone(_ target: NSManagedObject) throws -> Bool {
         guard target.key < 0, target.state.contains(.rowless), target.state.isDisjoint(with: .pending) else { return false }
         return try context.parentSource.row(for: target.rowReference) == nil
     }

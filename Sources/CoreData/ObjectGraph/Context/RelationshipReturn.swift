@@ -90,7 +90,7 @@ struct RelationshipReturn {
 
     private func goBack(to target: NSManagedObject?, _ slot: Int, _ relationship: NSRelationshipDescription) {
         guard let target else { return }
-        if target.state.contains(.deleted) { return object.writeTarget(nil, slot) }
+        if isGone(target) { return object.writeTarget(nil, slot) }
         guard let inverse = relationship.inverse else { return }
         if let index = inverse.toManyIndex {
             link(target, index)
@@ -107,7 +107,7 @@ struct RelationshipReturn {
 
     /// Lets the other end lead to the object again; false where that is another's by now.
     private func comesBack(_ other: NSManagedObject, along inverse: NSRelationshipDescription) -> Bool {
-        if other.state.contains(.deleted) { return false }
+        if isGone(other) { return false }
         if let index = inverse.toManyIndex {
             link(other, index)
             return true
@@ -120,5 +120,11 @@ struct RelationshipReturn {
         if let partner = other.target(slot) { return partner === object }
         other.writeTarget(object, slot)
         return true
+    }
+
+    /// Whether there is nobody to come back to. One of whom nobody can tell counts as there.
+    private func isGone(_ other: NSManagedObject) -> Bool {
+        guard other.state.isDisjoint(with: [.deleted, .detached]), let context = other.registeredContext else { return true }
+        return (try? DeletePropagation(context: context).isGone(other)) ?? false
     }
 }
