@@ -28,6 +28,25 @@ struct EmptyingTests {
         #expect(try home.sql("SELECT COUNT(*) FROM ZTAG") == "3")
     }
 
+    // * A backup has come back into the place of a store, which is opened then, and emptied as for a logout.
+    @Test("can be used afterwards, also where it was replaced by a backup once", arguments: StoreKind.allCases)
+    func replacedBefore(kind: StoreKind) throws {
+        let home = try StoreHome(kind)
+        let (backup, url) = (home.url("Backup.sqlite"), home.url())
+        try makeStore(at: backup)
+        let kept = kind == .memory ? try [Stack(backup), Stack(url)] : []
+        try Stack().coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: backup, ofType: kind.type)
+        let stack = try Stack(url)
+        try stack.coordinator.emptyPersistentStore(stack.coordinator.persistentStores[0])
+        for label in ["a", "b"] {
+            let context = stack.newContext()
+            Tag(context: context).label = label
+            try context.save()
+        }
+        #expect(try stack.newContext().labels() == ["a", "b"] && Stack(url).newContext().labels() == ["a", "b"])
+        withExtendedLifetime(kept) {}
+    }
+
     // * The coordinator empties its store; somebody fetches between the commit and the exchange of the store, and some time later.
     @Test("is nothing that fetches of the same coordinator could fail of meanwhile: they find nothing", arguments: StoreKind.allCases)
     func fetchingMeanwhile(kind: StoreKind) throws {

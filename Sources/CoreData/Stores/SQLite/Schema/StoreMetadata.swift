@@ -48,11 +48,11 @@ struct StoreMetadata {
         values["_NSAutoVacuumLevel"] = "2"
     }
 
-    /// That of another store with the same tables, into which no program has put anything.
+    /// That of another store with the same tables, into which no program has put anything, and which nobody has replaced.
     var ofEmptiedStore: StoreMetadata {
         var fresh = self
         let kept = Self.ownKeys.union([Self.formerVersionsKey])
-        (fresh.uuid, fresh.values) = (UUID().uuidString, values.filter { kept.contains($0.key) })
+        (fresh.uuid, fresh.values, fresh.replacement) = (UUID().uuidString, values.filter { kept.contains($0.key) }, nil)
         return fresh
     }
 
