@@ -210,6 +210,26 @@ struct StoreURLTests {
         #expect(!stack.coordinator.setURL(url, for: store))
     }
 
+    // * A backup comes back into the place of a store that is open, and that is told then where it is.
+    // => What it remembers is of no use there, and it finds out.
+    @Test("told once more lets a store that was replaced go on no more than before")
+    func replaced() throws {
+        let home = try StoreHome(.file)
+        let (url, backup) = (home.url(), home.url("Backup.sqlite"))
+        try makeStore(at: url)
+        let (stack, other) = (try Stack(url), Stack().coordinator)
+        try other.replacePersistentStore(at: backup, withPersistentStoreFrom: url, ofType: NSSQLiteStoreType)
+        let context = stack.newContext()
+        Tag(context: context).label = "later"
+        try context.save()
+        try other.replacePersistentStore(at: url, withPersistentStoreFrom: backup, ofType: NSSQLiteStoreType)
+        _ = stack.coordinator.setURL(url, for: stack.coordinator.persistentStores[0])
+        Tag(context: context).label = "last"
+        cocoaError(134070) { try context.save() }
+        #expect(context.hasChanges)
+        #expect(try home.sql("SELECT COUNT(*) FROM ZTAG") == "3")
+    }
+
     @Test("of a store in memory stays; a document is written at the new one by the next save")
     func others() throws {
         let folder = try TemporaryFolder()

@@ -7,12 +7,16 @@ import SQLiteDriver
 /// Used on the writing connection only, in its transaction.
 final class ChangesByOthers {
     private var dataVersion: Int64?
+    /// Whose number it is: that of another one says nothing.
+    private weak var connection: Connection?
 
     /// Runs `body` where they have, or where that is not known. Where it throws, the next look finds the same.
     func look(_ connection: Connection, _ body: () throws -> Void) throws {
-        guard case .integer(let version)? = try connection.rows("PRAGMA data_version").first?.first, version != dataVersion else { return }
+        guard case .integer(let version)? = try connection.rows("PRAGMA data_version").first?.first,
+            version != dataVersion || connection !== self.connection
+        else { return }
         try body()
-        dataVersion = version
+        (dataVersion, self.connection) = (version, connection)
     }
 
     func forget() { dataVersion = nil }
