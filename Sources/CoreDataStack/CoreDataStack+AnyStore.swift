@@ -53,7 +53,8 @@ extension CoreDataStack {
 
 extension StorePlace {
     fileprivate init(_ description: NSPersistentStoreDescription) {
-        let isInMemory = description.type == NSSQLiteStoreType && description.url?.path == "/dev/null"
+        // A description without a URL of its own, or a database there: the store in memory that a batch context finds as well.
+        let isInMemory = description.url?.path == "/dev/null" && [NSSQLiteStoreType, NSInMemoryStoreType].contains(description.type)
         self.init(
             type: isInMemory ? NSInMemoryStoreType : description.type,
             configuration: description.configuration,

@@ -8,21 +8,23 @@ import Testing
 @Suite("A stack on a store of any type", .timeLimit(.minutes(5)))
 struct OtherStoreTests {
     enum Kind: CaseIterable, Sendable {
-        case binary, xml, service, database, memory
+        case binary, xml, service, database, memory, databaseInMemory
 
         func description(in folder: TemporaryFolder) -> NSPersistentStoreDescription {
-            let url = self == .memory ? URL(fileURLWithPath: "/dev/null") : folder.file("a b/ü/Notes")
-            let description = NSPersistentStoreDescription(url: url)
+            let description = isInMemory ? NSPersistentStoreDescription() : NSPersistentStoreDescription(url: folder.file("a b/ü/Notes"))
             switch self {
             case .binary: description.type = NSBinaryStoreType
             case .xml: description.type = NSXMLStoreType
             case .service:
                 NSPersistentStoreCoordinator.registerStoreClass(NoteService.self, forStoreType: NoteService.storeType)
                 description.type = NoteService.storeType
-            case .database, .memory: break
+            case .memory: description.type = NSInMemoryStoreType
+            case .database, .databaseInMemory: break
             }
             return description
         }
+
+        var isInMemory: Bool { self == .memory || self == .databaseInMemory }
 
         static let documents: [Kind] = [.binary, .xml, .service]
     }
@@ -48,7 +50,7 @@ struct OtherStoreTests {
         }
         try await worker.saveToStore()
         #expect(try await stack.mainQueueContext.fetchedTexts() == ["first": 3])
-        if kind == .memory { return }
+        if kind.isInMemory { return }
         try await stack.close()
         let again = try await self.stack(kind, in: folder)
         try await again.mainQueueContext.perform {
@@ -90,7 +92,7 @@ struct OtherStoreTests {
         #expect(try await stack.mainQueueContext.fetchedTexts() == ["kept": 1])
     }
 
-    @Test("is reset where that is a database", arguments: [Kind.database, .memory])
+    @Test("is reset where that is a database", arguments: [Kind.database, .memory, .databaseInMemory])
     func reset(_ kind: Kind) async throws {
         let folder = try TemporaryFolder()
         let stack = try await stack(kind, in: folder)

@@ -194,9 +194,7 @@ struct ReturnedDependencyTests {
         let worker = bench.stack.newChildContext()
         try await onNewThread {
             try worker.performAndWait {
-                let note = worker.insertNote("same", 2)
-                try worker.save()
-                while worker.children.withLock({ $0.saves.returned.isEmpty }) { sched_yield() }
+                let note = try worker.noteOnItsWayBack()
                 worker.refreshAllObjects()
                 note.number = 9
                 #expect(cocoaErrorCode { try worker.save() } == 133021)
@@ -219,9 +217,7 @@ struct ReturnedDependencyTests {
         let worker = bench.stack.newChildContext()
         try await onNewThread {
             try worker.performAndWait {
-                let note = worker.insertNote("same", 2)
-                try worker.save()
-                while worker.children.withLock({ $0.saves.returned.isEmpty }) { sched_yield() }
+                let note = try worker.noteOnItsWayBack()
                 if isFault { worker.refreshAllObjects() }
                 worker.delete(note)
                 #expect(cocoaErrorCode { try worker.save() } == (isFault ? 133021 : nil))
@@ -321,6 +317,14 @@ extension NSManagedObjectContext {
             note.folder?.name = "of the duplicate"
             try save()
         }
+    }
+
+    /// A note whose save has come back, of which this context has not heard; on the queue.
+    fileprivate func noteOnItsWayBack() throws -> Note {
+        let note = insertNote("same", 2)
+        try save()
+        while children.withLock({ $0.saves.returned.isEmpty }) { sched_yield() }
+        return note
     }
 
     /// A new note is all that is unsaved, and it is in no folder.
