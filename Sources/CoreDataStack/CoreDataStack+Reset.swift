@@ -45,8 +45,11 @@ extension CoreDataStack {
     }
 
     private func reset(_ options: PersistentStoreOptions) async throws {
-        try core.coordinator.requireEmptying(of: store)
-        try await core.exchangeStore { [self] in try empty(options) }
+        try await core.exchangeStore {
+            try core.coordinator.requireEmptying(of: store)
+        } by: { [self] in
+            try empty(options)
+        }
     }
 
     private func empty(_ options: PersistentStoreOptions) throws {
@@ -68,14 +71,16 @@ extension StackCore {
     /// Lets the store become another one: saves that are on their way end first, new ones are refused meanwhile. Root and main are without objects
     /// then, all other contexts are left behind.
     ///
+    /// - Parameter check: looks, while nobody else exchanges the store, whether it can be: where it throws, nobody is left behind.
     /// - Throws: `Error.storeWasReset` while another exchange is under way; what `exchange` throws: root and main are what they were then.
-    func exchangeStore(_ exchange: @escaping @Sendable () throws -> Void) async throws {
+    func exchangeStore(if check: () throws -> Void = {}, by exchange: @escaping @Sendable () throws -> Void) async throws {
         try gate.close(.storeWasReset)
         defer {
             gate.open()
             // Others may have exchanged it as well meanwhile.
             following?.look()
         }
+        try check()
         await gate.drain()
         for context in takeTransientContexts() { context.leaveBehind(throwing: .storeWasReset) }
         try await CoreDataStack.inBackground { [self] in

@@ -113,7 +113,7 @@ final class HistoryFollowing: Sendable {
     private func exchange() async -> Result<Void, any Error> {
         guard let core else { return .success(()) }
         do {
-            try await core.exchangeStore { [core] in try core.reopenStores() }
+            try await core.exchangeStore(by: { [core] in try core.reopenStores() })
         } catch {
             return .failure(error)
         }
