@@ -35,7 +35,7 @@ extension Model.Value {
 }
 
 extension Model.Value {
-    /// A value of the program's as files have it; nil for one that they have no form for, or an array that contains such a one.
+    /// A value of the program's as files have it; nil for one that no archive can hold, or an array that contains such a one.
     package init?(of value: Any) {
         if let scalar = Model.Value(scalar: value) {
             self = scalar
@@ -44,6 +44,8 @@ extension Model.Value {
             // An array without some of its elements is another one.
             guard values.count == elements.count else { return nil }
             self = .array(values)
+        } else if let archive = try? ObjectArchiver.data(of: value) {
+            self = .archived(className: "\(type(of: value))", archive)
         } else {
             return nil
         }

@@ -39,4 +39,22 @@ struct DefaultDataTests {
         #expect(found == [Data(repeating: 1, count: 300_000), Data([7, 8, 9]), Data([1])])
         try migrated.close()
     }
+
+    // * A transformable attribute is new and mandatory; its default is a dictionary, for which a source of a model has no form.
+    // => The objects that are there have it.
+    @Test("and that stand for a dictionary have it as their default")
+    func dictionary() throws {
+        let stack = try Stack(home.url(), NSManagedObjectModel(NSEntityDescription("Photo", attribute("n"))))
+        let context = stack.newContext()
+        NSEntityDescription.insertNewObject(forEntityName: "Photo", into: context)
+        try context.save()
+        try stack.close()
+        let (settings, photo) = (attribute("settings", .transformable), NSEntityDescription("Photo", attribute("n")))
+        (settings.isOptional, settings.defaultValue) = (false, ["iso": 100])
+        photo.properties.append(settings)
+        let migrated = try Stack(home.url(), NSManagedObjectModel(photo), options: migrating)
+        let found = try migrated.newContext().fetch(NSFetchRequest<NSManagedObject>(entityName: "Photo"))
+        #expect(found.map { $0.value(forKey: "settings") as? [String: Int] } == [["iso": 100]])
+        try migrated.close()
+    }
 }

@@ -62,6 +62,25 @@ struct MigrationLeftoverTests {
         try stack.close()
     }
 
+    // * Two coordinators have a store of which a migration has left something; one of them finishes it.
+    // => The other one, which sets metadata and saves after that, does not say that there is something to finish.
+    @Test("is done for all once one coordinator has finished it")
+    func finishedByOthers() throws {
+        try Zoo().model.makeFilledStore(at: home.url())
+        let zoo = Zoo()
+        zoo.remove(zoo.toy)
+        zoo.animal.properties.removeAll { $0 === zoo.toys }
+        let first = try Stack(home.url(), zoo.model, options: deferring)
+        let second = try Stack(home.url(), zoo.model)
+        try first.coordinator.finishDeferredLightweightMigration()
+        second.coordinator.setMetadata(["mine": 1], for: second.coordinator.persistentStores[0])
+        let context = second.newContext()
+        insert("Keeper", [:], in: context)
+        try context.save()
+        let found = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: home.url(), options: nil)
+        #expect(found["mine"] as? Int == 1 && found[deferred] == nil)
+    }
+
     // * An entity is called as a table would be that a migration has left.
     // => It is migrated as any other, and nothing of it is dropped.
     @Test("is told from an entity of a strange name")

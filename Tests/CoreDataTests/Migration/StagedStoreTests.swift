@@ -45,6 +45,34 @@ struct StagedStoreTests {
         #expect(try home.sql("SELECT count(ZNAME), count(ZFIRST) FROM ZPERSON") == "1|0")
     }
 
+    // * Two stores are opened at once with one manager.
+    // => Each handler has the store that it was called for, from its first line to its last.
+    @Test("is the one that a handler has, also while another is opened with the same manager")
+    func oneManager() throws {
+        let urls = [home.url(), home.url("Other.sqlite")]
+        for url in urls { try Self.make(url) }
+        let references = [1, 2].map {
+            NSManagedObjectModelReference(model: Self.version($0), versionChecksum: Self.version($0).versionChecksum)
+        }
+        let stage = NSCustomMigrationStage(migratingFrom: references[0], to: references[1])
+        let (both, seen) = (DispatchGroup(), Lock<[URL?]>([]))
+        for _ in urls { both.enter() }
+        stage.willMigrateHandler = { manager, _ in
+            func store() -> URL? { manager.container?.persistentStoreCoordinator.persistentStores.first?.url }
+            let first = store()
+            both.leave()
+            // The other one comes meanwhile, if it can.
+            _ = both.wait(timeout: .now() + 0.3)
+            seen.withLock { $0 += [first, store()] }
+        }
+        let options = Self.options(stage)
+        DispatchQueue.concurrentPerform(iterations: 2) { index in
+            #expect(throws: Never.self) { try Stack(urls[index], Self.version(2), options: options).close() }
+        }
+        let stores = seen.withLock { $0 }
+        #expect(stores.count == 4 && stores[0] == stores[1] && stores[2] == stores[3] && Set(stores) == Set(urls))
+    }
+
     @Test("that a handler has destroyed is not called a valid one")
     func destroyed() throws {
         try Self.make(home.url())

@@ -177,6 +177,28 @@ struct ReplacingTests {
             try stack.coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: backup, ofType: ContractKind.csv.type)
         }
     }
+
+    // * A backup comes back into the place of a store that is destroyed before; somebody opens it. The same is done once more.
+    @Test("is noticed by who has it open, also where the same backup had come back before")
+    func replacedAgain() throws {
+        let home = try StoreHome(.file)
+        let (backup, url) = (home.url("Backup.sqlite"), home.url())
+        try makeStore(at: backup)
+        func restore() throws {
+            try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
+            try replace(url, with: backup)
+        }
+        try makeStore(at: url)
+        try restore()
+        let context = try Stack(url).newContext()
+        Tag(context: context).label = "later"
+        try context.save()
+        try restore()
+        cocoaError(134070) { try context.labels() }
+        Tag(context: context).label = "last"
+        cocoaError(134070) { try context.save() }
+        #expect(try home.sql("SELECT COUNT(*) FROM ZTAG") == "3")
+    }
 }
 
 @Suite("The URL of a store")

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Takes stores over several versions of a model, in stages that a program lists in order.
 ///
 /// It is an option of the store, under `NSPersistentStoreStagedMigrationManagerOptionKey`; `NSMigratePersistentStoresAutomaticallyOption` must be on, too.
@@ -11,11 +13,13 @@
 /// - Throws, from the call that adds the store: `CocoaError` 134110 that names the stage, with the reason underneath: a version that no stage begins
 ///   with, a reference that leads to no model (134504), what a handler has thrown; 134506 where the stages lead to the coordinator's model backwards.
 ///
-/// > Concurrency: one store at a time; handlers run on the thread that opens the store.
+/// > Concurrency: handlers run on the thread that opens the store; those of stores that are opened with one manager at once, one after the other.
 open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
     // Sendable: the stages are constant, the container stands behind a lock.
     public let stages: [NSMigrationStage]
     private let current = Lock<NSPersistentContainer?>(nil)
+    /// Recursive: a handler may open another store with the same stages.
+    private let turn = NSRecursiveLock()
 
     /// - Precondition: no version is in two stages, unless the one ends and the next begins with it.
     public init(_ stages: [NSMigrationStage]) {
@@ -29,11 +33,14 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
     /// The store that is being migrated, for the handlers of a stage; nil at any other time.
     open var container: NSPersistentContainer? { current.withLock { $0 } }
 
-    /// Runs `body` while a container is there.
+    /// Runs `body` while a container is there, and no other one.
     func withContainer(_ container: NSPersistentContainer, _ body: () throws -> Void) rethrows {
-        current.withLock { $0 = container }
-        defer { current.withLock { $0 = nil } }
-        try body()
+        try turn.withLock {
+            let outer = self.container
+            current.withLock { $0 = container }
+            defer { current.withLock { $0 = outer } }
+            try body()
+        }
     }
 }
 

@@ -73,12 +73,12 @@ extension SQLiteStore {
 
     /// A migration leaves the identifier as it is, and changes the tables. So does an older state of the store that is put back.
     private func requireKnownModel(_ connection: Connection) throws {
+        // NB: not told by the version of the tables, which starts anew where the store was destroyed before.
+        guard try StoreMetadata.replacement(in: connection) == state.withLock(\.metadata.replacement) else { throw changed("replaced") }
         guard case .integer(let version)? = try connection.rows("PRAGMA schema_version").first?.first,
             version != tablesVersion.load(ordering: .relaxed)
         else { return }
-        let found = try StoreMetadata.read(from: connection)
-        guard found?.replacement == state.withLock(\.metadata.replacement) else { throw changed("replaced") }
-        guard isKnownModel(found) else { throw changed("migrated to another version of its model") }
+        guard isKnownModel(try StoreMetadata.read(from: connection)) else { throw changed("migrated to another version of its model") }
         tablesVersion.store(version, ordering: .relaxed)
     }
 

@@ -56,7 +56,9 @@ final class SaveRun {
     }
 
     private func writeMetadata() throws {
-        guard let (metadata, edit) = store.changedMetadata else { return }
+        guard var (metadata, edit) = store.changedMetadata else { return }
+        // Another coordinator may have finished what a migration has left.
+        if let found = try StoreMetadata.read(from: connection) { metadata.takeNotesOfMigrations(from: found) }
         try metadata.write(to: connection)
         writtenMetadata = edit
     }

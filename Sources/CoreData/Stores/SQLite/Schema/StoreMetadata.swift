@@ -66,9 +66,14 @@ struct StoreMetadata {
     /// Takes what a program has set in place of what is noted here. That a migration has left tables, a stage that has not ended, or a version behind
     /// it, is nothing it could undo or make so.
     mutating func replaceNotes(by notes: [String: Any]) {
-        let former = values
+        let former = self
         dictionary = notes
-        for key in Self.migrationKeys { values[key] = former[key] }
+        takeNotesOfMigrations(from: former)
+    }
+
+    /// What migrations have noted in the store is as they have left it there.
+    mutating func takeNotesOfMigrations(from other: StoreMetadata) {
+        for key in Self.migrationKeys { values[key] = other.values[key] }
     }
 
     /// What migrations note.
@@ -85,10 +90,7 @@ extension StoreMetadata {
     ///
     /// - Throws: `CocoaError.fileReadCorruptFile` for a row that cannot be understood, or the `SQLiteError` of the read.
     static func read(from connection: Connection) throws -> StoreMetadata? {
-        let tables = try connection.rows(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('\(SQLNames.metadataTable)', '\(replacementTable)')"
-        )
-        guard tables.contains([.text(SQLNames.metadataTable)]) else { return nil }
+        guard try hasTable(SQLNames.metadataTable, in: connection) else { return nil }
         guard let row = try connection.rows("SELECT \(SQLNames.identifier), \(SQLNames.propertyList) \(newest)").first else { return nil }
         guard case .text(let uuid) = row[0], case .blob(let plist) = row[1],
             let values = PropertyListSerialization.list(Data(plist)) as? [String: Any]
@@ -98,32 +100,38 @@ extension StoreMetadata {
                 "The metadata of the store cannot be read: \(SQLNames.metadataTable) has no valid property list."
             )
         }
-        let replacement = tables.count > 1 ? try connection.rows("SELECT ID FROM \(replacementTable)").first?.first : nil
-        return StoreMetadata(
-            uuid: uuid,
-            values: values,
-            replacement: replacement.flatMap { if case .text(let id) = $0 { id } else { nil } }
-        )
+        return StoreMetadata(uuid: uuid, values: values, replacement: try replacement(in: connection))
+    }
+
+    private static func hasTable(_ name: String, in connection: Connection) throws -> Bool {
+        try !connection.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", [.text(name)]).isEmpty
     }
 
     private static let newest = "FROM \(SQLNames.metadataTable) ORDER BY \(SQLNames.metadataVersion) LIMIT 1"
 
     private static let replacementTable = "CD_REPLACEMENT"
 
-    /// Notes that the contents of the database were replaced by others of the same store: who has it open finds out, as the tables have another
-    /// version then. Needs a transaction around it.
+    /// Notes that the contents of the database were replaced by others of the same store, of which who has it open finds out. Needs a transaction
+    /// around it.
     static func noteReplacement(in connection: Connection) throws {
         try connection.execute("DROP TABLE IF EXISTS \(replacementTable)")
         try connection.execute("CREATE TABLE \(replacementTable) (ID TEXT)")
         try connection.run("INSERT INTO \(replacementTable)(ID) VALUES(?1)", [.text(UUID().uuidString)])
     }
 
+    /// The last replacement alone; nil for none.
+    static func replacement(in connection: Connection) throws -> String? {
+        guard try hasTable(replacementTable, in: connection),
+            case .text(let id)? = try connection.rows("SELECT ID FROM \(replacementTable)").first?.first
+        else { return nil }
+        return id
+    }
+
     /// The identifier alone; nil where there is no store any more.
     static func uuid(in connection: Connection) throws -> String? {
-        let table = try connection.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '\(SQLNames.metadataTable)'")
-        guard !table.isEmpty else { return nil }
-        let rows = try connection.rows("SELECT \(SQLNames.identifier) \(newest)")
-        guard case .text(let uuid)? = rows.first?.first else { return nil }
+        guard try hasTable(SQLNames.metadataTable, in: connection),
+            case .text(let uuid)? = try connection.rows("SELECT \(SQLNames.identifier) \(newest)").first?.first
+        else { return nil }
         return uuid
     }
 
