@@ -1,5 +1,6 @@
 import Foundation
 import Predicates
+import SQLiteDriver
 
 extension StoreReader {
     /// The rows of a fetch for dictionaries, of all stores that it asks.
@@ -76,11 +77,13 @@ private struct DictionaryMerge {
         // What is computed over a to-many relationship belongs to a row.
         guard PredicateSQL.aggregateFunctions[name] != nil, !arguments.contains(where: isToMany) else { return .same }
         hasAggregates = true
+        // What is put together is as it was computed; types come last.
+        partial.columns[index].type = .undefinedAttributeType
         switch name {
         case "min:": return .smallest
         case "max:": return .largest
         case "average:":
-            (partial.columns[index].expression, partial.columns[index].type) = (sum(arguments), .undefinedAttributeType)
+            partial.columns[index].expression = sum(arguments)
             let count = Predicates.NSExpression(forFunction: "count:", arguments: arguments)
             partial.columns.append(DictionaryQuery.Column(name: "count of \(column.name)", expression: count))
             return .average(count: partial.columns.count - 1)
@@ -115,7 +118,7 @@ private struct DictionaryMerge {
         rows = rows.map(finished)
         if let having = query.having { rows = try rows.filter { try holds(having, $0) } }
         if !query.rows.sortDescriptors.isEmpty { rows.sort(by: precedes) }
-        rows = rows.map { Array($0.prefix(query.columns.count)) }
+        rows = rows.map(typed)
         if query.isDistinct { rows = distinct(rows) }
         let rest = rows.dropFirst(query.rows.offset)
         return Array(query.rows.limit > 0 ? rest.prefix(query.rows.limit) : rest)
@@ -183,18 +186,30 @@ private struct DictionaryMerge {
         combinations.enumerated().map { index, combination -> Any? in
             guard case .average(let count) = combination else { return row[index] }
             guard let sum = row[index].flatMap(Self.double), let number = row[count].flatMap(Self.double), number > 0 else { return nil }
-            return Self.average(sum / number, query.columns[index].type)
+            return NSNumber(value: sum / number)
         } + hiddenGroups.map { row[$0] }
     }
 
-    /// As the column's type says.
-    private static func average(_ value: Double, _ type: NSAttributeType) -> Any? {
-        switch type {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
-            Int64(exactly: value.rounded(.towardZero)).map(NSNumber.init(value:))
-        case .floatAttributeType: NSNumber(value: Float(value))
-        case .decimalAttributeType: StoredNumber.real(value).decimal
-        default: NSNumber(value: value)
+    /// The columns that were asked for, as their types say.
+    private func typed(_ row: [Any?]) -> [Any?] {
+        zip(query.columns, combinations).enumerated().map { index, column in
+            guard let value = row[index], column.0.type != .undefinedAttributeType else { return row[index] }
+            if case .same = column.1 { return value }
+            return Self.stored(value)?.value(of: column.0.type)
+        }
+    }
+
+    /// As SQL gives it.
+    private static func stored(_ value: Any) -> SQLiteValue? {
+        switch value {
+        case let number as Decimal: double(number).map(SQLiteValue.real)
+        case let number as NSNumber: isFraction(number) ? .real(number.doubleValue) : .integer(number.int64Value)
+        case let text as String: .text(text)
+        case let date as Date: .real(date.timeIntervalSinceReferenceDate)
+        case let url as URL: .text(url.absoluteString)
+        case let data as Data: .blob([UInt8](data))
+        case let uuid as UUID: .blob(withUnsafeBytes(of: uuid.uuid) { [UInt8]($0) })
+        default: nil
         }
     }
 

@@ -28,11 +28,13 @@ package struct DictionaryQuery {
         groups = try (request.propertiesToGroupBy ?? []).map { group in
             try columns.first { $0.name == (group as? any NamedKey)?.name ?? (group as? String) } ?? Column(group, entity)
         }
-        having = request.havingPredicate?.tree
+        let known = Set((columns + groups).map(\.name))
+        // NB: a variable that is bound to nil would mean a question for nil.
+        let keys = Dictionary(uniqueKeysWithValues: known.map { ($0, NSExpression(forKeyPath: $0)) })
+        having = request.havingPredicate?.withSubstitutionVariables(keys).tree
         isDistinct = request.returnsDistinctResults
         if columns.isEmpty { throw Self.refusal(entity, "propertiesToFetch is empty") }
         if having != nil, groups.isEmpty { throw Self.refusal(entity, "a havingPredicate needs propertiesToGroupBy") }
-        let known = Set((columns + groups).map(\.name))
         if let key = having?.comparedExpressions.flatMap(Self.keysOutsideOfAggregates).first(where: { !known.contains($0) }) {
             throw Self.refusal(entity, "the havingPredicate reads “\(key)”, which is neither a column nor grouped by")
         }

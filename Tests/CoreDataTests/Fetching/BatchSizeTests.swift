@@ -79,6 +79,24 @@ struct BatchSizeTests {
         #expect(books.contains(kept) && books.contains(new))
     }
 
+    // * A context has faults whose rows it has read before; another coordinator changes them.
+    // => A fetch shows the new values, with a batch size as without one.
+    @Test("shows what others have saved, in faults that the context had already", arguments: [0, 30])
+    func changedByOthers(batchSize: Int) throws {
+        let context = library.newContext()
+        let books = try context.fetch(request)
+        let kept = try #require(books.last)
+        kept.title = "kept"
+        context.refreshAllObjects()
+        let other = try library.separateContext()
+        for book in try other.fetch(request) { book.title = "new \(book.title ?? "")" }
+        try other.save()
+        let request = request
+        request.fetchBatchSize = batchSize
+        let titles = try context.fetch(request).map(\.title)
+        #expect(titles.count == 200 && titles.count { $0?.hasPrefix("new 1") == true } == 199 && titles.contains("kept"))
+    }
+
     @Test("gives inaccessible faults for rows that are gone, and survives changes of what it has not read")
     func gone() throws {
         let (context, other) = (library.newContext(), library.newContext())

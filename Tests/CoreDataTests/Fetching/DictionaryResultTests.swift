@@ -189,6 +189,25 @@ struct DictionaryResultTests {
         #expect(errorCode { _ = try context.fetch(ratio) } == 134_060)
     }
 
+    @Test("of several stores are of the type that was asked for once they are put together", arguments: [1, 2])
+    func typesAcrossStores(stores: Int) throws {
+        let url = library.home.url("Other.sqlite")
+        try library.coordinator.addPersistentStore(ofType: library.kind.type, configurationName: nil, at: url, options: nil)
+        let place = try #require(stores == 2 ? library.coordinator.persistentStore(for: url) : library.coordinator.persistentStores.first)
+        for store in [place, library.coordinator.persistentStores[0]] {
+            let book = Book(context: context)
+            context.assign(book, to: store)
+            (book.title, book.pages) = ("half", 3)
+        }
+        try context.save()
+        let sum = NSExpressionDescription()
+        (sum.name, sum.expressionResultType) = ("sum", .integer64AttributeType)
+        sum.expression = CoreData.NSExpression(format: "sum:(pages * 0.5)")
+        let request = request(sum)
+        request.predicate = NSPredicate(format: "title == 'half'")
+        #expect(try rows(request) == ["sum=3"])
+    }
+
     /// A key path, and an aggregate that is nil in some group: as one store answers.
     private func havingAcrossStores(_ other: NSPersistentStore) throws {
         let (author, orphan) = (Author(context: context), Book(context: context))
@@ -207,6 +226,10 @@ struct DictionaryResultTests {
         #expect(try context.fetch(request).isEmpty)
         request.havingPredicate = NSPredicate(format: "$most == nil AND author.name != nil")
         #expect(try context.fetch(request).map { $0["author.name"] as? String } == ["Ann"])
+        for comparison in ["NOT ($most == 5)", "$most != 5"] {
+            request.havingPredicate = NSPredicate(format: "author.name != nil AND \(comparison)")
+            #expect(try context.fetch(request).isEmpty)
+        }
         for object in [author, orphan, book] { context.delete(object) }
         try context.save()
     }

@@ -25,7 +25,7 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// The objects of rows that are to be read `count` at a time; those that the context has already as they are.
+    /// The objects of rows that are to be read `count` at a time; those that the context has already, and are no faults, as they are.
     func objects(for references: [RowReference], unread count: Int, _ paths: PrefetchPaths) -> [NSManagedObject] {
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(references.count)
@@ -38,16 +38,23 @@ extension NSManagedObjectContext {
     func appendUnread(_ references: ArraySlice<RowReference>, _ paths: PrefetchPaths, to objects: inout [NSManagedObject]) {
         let unread = UnreadRows(references, paths)
         var batch: RowBatch?
+        func emptyRow(_ layout: EntityLayout) -> Row {
+            if let batch, batch.layout === layout { return Row(batch, 0) }
+            let made = RowBatch(emptyFor: unread, layout: layout)
+            batch = made
+            return Row(made, 0)
+        }
         for reference in references {
             if reference.key < 0 || registeredObject(for: reference) != nil {
-                objects.append(object(for: reference))
+                let object = object(for: reference)
+                // A fault shows what this fetch finds, not what the context or the row cache has had of it before.
+                if object.key > 0 { object.hold(emptyRow(object.scope.shape.layout)) }
+                objects.append(object)
                 continue
             }
             let entity = parentSource.managedObjectModel.entitiesInIndexOrder[Int(reference.entity)]
             let scope = registry.scope(of: entity, store: reference.store)
-            if batch?.layout !== scope.shape.layout { batch = RowBatch(emptyFor: unread, layout: scope.shape.layout) }
-            // Made for the first of them, if not before.
-            let row = Row(batch!, 0)
+            let row = emptyRow(scope.shape.layout)
             let object = Construction.make(scope, row, key: reference.key, state: [.registered, .fault, .rowless])
             scope.identity?.insert(object)
             objects.append(object)
@@ -57,7 +64,10 @@ extension NSManagedObjectContext {
     /// Reads the rows of all those that are still here and have none, with one statement, and what was to be read along.
     func read(_ unread: UnreadRows) throws {
         let objects = unread.references.compactMap { registeredObject(for: $0) }
-        try readRows(of: objects.filter { $0.unreadRows === unread })
+        let waiting = objects.filter { $0.unreadRows === unread }
+        // Others may have changed them since they came into the row cache.
+        parentSource.forgetRows(waiting.map(\.rowReference))
+        try readRows(of: waiting)
         try prefetch(unread.paths, of: objects)
     }
 }
