@@ -85,9 +85,10 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     }
 
     static func unresolved(_ conflicts: [NSMergeConflict]) -> CocoaError {
-        .coreData(
+        let first = conflicts.first.map { ", first \($0.sourceObject.objectID.uriRepresentation().absoluteString)" } ?? ""
+        return .coreData(
             .managedObjectMerge,
-            "Could not merge changes: \(conflicts.count) object(s) were changed by others since they were read.",
+            "Could not merge changes: \(conflicts.count) object(s) were changed by others since they were read\(first).",
             userInfo: ["conflictList": conflicts, NSAffectedObjectsErrorKey: conflicts.map(\.sourceObject)]
         )
     }
