@@ -56,11 +56,12 @@ final class SaveRun {
     }
 
     private func writeMetadata() throws {
-        guard var (metadata, edit) = store.changedMetadata else { return }
+        guard let changed = store.changedMetadata else { return }
+        var metadata = changed.metadata
         // Another coordinator may have finished what a migration has left.
         if let found = try StoreMetadata.read(from: connection) { metadata.takeNotesOfMigrations(from: found) }
         try metadata.write(to: connection)
-        writtenMetadata = edit
+        writtenMetadata = changed.edit
     }
 
     private func writeDeletes(_ conflicts: ConflictDetection) throws {
