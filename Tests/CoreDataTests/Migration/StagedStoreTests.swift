@@ -29,8 +29,10 @@ struct StagedStoreTests {
         try stack.close()
     }
 
-    private static func options(_ stage: NSMigrationStage) -> [AnyHashable: Any] {
-        migrating.merging([NSPersistentStoreStagedMigrationManagerOptionKey: NSStagedMigrationManager([stage])]) { $1 }
+    private static func options(_ stage: NSMigrationStage) -> [AnyHashable: Any] { options(NSStagedMigrationManager([stage])) }
+
+    private static func options(_ manager: NSStagedMigrationManager) -> [AnyHashable: Any] {
+        migrating.merging([NSPersistentStoreStagedMigrationManagerOptionKey: manager]) { $1 }
     }
 
     // * The stages know versions by their checksums only, and the program has no model of before.
@@ -65,9 +67,9 @@ struct StagedStoreTests {
             _ = both.wait(timeout: .now() + 0.3)
             seen.withLock { $0 += [first, store()] }
         }
-        let options = Self.options(stage)
+        let manager = NSStagedMigrationManager([stage])
         DispatchQueue.concurrentPerform(iterations: 2) { index in
-            #expect(throws: Never.self) { try Stack(urls[index], Self.version(2), options: options).close() }
+            #expect(throws: Never.self) { try Stack(urls[index], Self.version(2), options: Self.options(manager)).close() }
         }
         let stores = seen.withLock { $0 }
         #expect(stores.count == 4 && stores[0] == stores[1] && stores[2] == stores[3] && Set(stores) == Set(urls))
