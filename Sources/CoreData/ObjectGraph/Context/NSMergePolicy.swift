@@ -85,10 +85,9 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     }
 
     static func unresolved(_ conflicts: [NSMergeConflict]) -> CocoaError {
-        let first = conflicts.first.map { ", first \($0.sourceObject.objectID.uriRepresentation().absoluteString)" } ?? ""
-        return .coreData(
+        .coreData(
             .managedObjectMerge,
-            "Could not merge changes: \(conflicts.count) object(s) were changed by others since they were read\(first).",
+            "Could not merge changes: \(conflicts.count) object(s) were changed by others since they were read.",
             userInfo: ["conflictList": conflicts, NSAffectedObjectsErrorKey: conflicts.map(\.sourceObject)]
         )
     }
