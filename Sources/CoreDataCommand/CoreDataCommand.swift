@@ -75,7 +75,10 @@ let answerNo = ExitCode(1)
 
 typealias Failure = ModelTools.Failure
 
-func printError(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+/// Where nobody reads what is said here the command goes on: its status says what came of it.
+func printError(_ text: String, terminator: String = "\n") {
+    try? FileHandle.standardError.write(contentsOf: Data((text + terminator).utf8))
+}
 
 /// Prints a value for programs: JSON with keys in order.
 func printJSON(_ value: some Encodable) throws {

@@ -27,7 +27,8 @@ func padded(_ text: String, _ width: Int) -> String {
 }
 
 func printError(_ text: String, terminator: String = "\n") {
-    FileHandle.standardError.write(Data((text + terminator).utf8))
+    // Where nobody reads it the work goes on.
+    try? FileHandle.standardError.write(contentsOf: Data((text + terminator).utf8))
 }
 
 /// The most memory that this process has had resident, in bytes.

@@ -47,6 +47,14 @@ struct CommandTests {
         #expect(try library.folder.contents() == ["Library.xcdatamodeld", "library.sqlite"])
     }
 
+    @Test("has its status also where its errors cannot be written")
+    func errorsUnwritten() async throws {
+        let command = Places.products.appendingPathComponent("coredata").path
+        let script = "\"$0\" \"$@\" 2> /dev/full; echo $?"
+        let run = try await Run(URL(fileURLWithPath: "/bin/sh"), ["-c", script, command, "store", "info", library.folder.path("none")])
+        #expect(run.output == "2\n", "\(run.output)")
+    }
+
     @Test("names the path of what it cannot write")
     func paths() async throws {
         let none = library.folder.path("none/x")

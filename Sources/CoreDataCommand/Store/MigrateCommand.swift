@@ -66,7 +66,7 @@ struct MigrateCommand: ParsableCommand {
         let width = 40
         let filled = width * done / max(all, 1)
         let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled)
-        FileHandle.standardError.write(Data("\r[\(bar)] \(done)/\(all)\(done == all ? "\n" : "")".utf8))
+        printError("\r[\(bar)] \(done)/\(all)", terminator: done == all ? "\n" : "")
     }
 }
 
