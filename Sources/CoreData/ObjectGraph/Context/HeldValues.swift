@@ -70,8 +70,11 @@ extension NSFetchRequest {
 
 extension NSManagedObject {
     /// Takes a row of some values, unless the object has one, or changes.
-    final func hold(_ row: Row) {
-        guard state.contains(.rowless), state.isDisjoint(with: .pending) else { return }
+    final func hold(_ row: Row) { if state.contains(.rowless) { beUnread(row) } }
+
+    /// A fault without changes forgets what was read for it: what it has in the row, if anything, counts until all of it is read.
+    final func beUnread(_ row: Row) {
+        guard isFault, state.isDisjoint(with: .pending) else { return }
         setRow(row)
         state.formUnion([.fault, .rowless])
         state.remove(.sharedRow)

@@ -48,7 +48,7 @@ extension NSManagedObjectContext {
             if reference.key < 0 || registeredObject(for: reference) != nil {
                 let object = object(for: reference)
                 // A fault shows what this fetch finds, not what the context or the row cache has had of it before.
-                if object.key > 0 { object.hold(emptyRow(object.scope.shape.layout)) }
+                if object.key > 0 { object.beUnread(emptyRow(object.scope.shape.layout)) }
                 objects.append(object)
                 continue
             }
