@@ -38,7 +38,7 @@ final class EntityShape: @unchecked Sendable {
     nonisolated(unsafe) let toOneLinks: UnsafePointer<ToOneLink>
     /// By slot: for a to-one whose inverse is ordered, the slot of the position.
     let positionSlots: [Int?]
-    private let hasPositions: Bool
+    let hasPositions: Bool
     /// In the order of the entity's `toManyRelationships`, so that a subentity's begin with its parent's.
     let toManys: [NSRelationshipDescription]
     /// Parallel to `toManys`. Lives as long as the shape.

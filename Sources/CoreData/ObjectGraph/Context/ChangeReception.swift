@@ -12,6 +12,8 @@ struct ChangeReception {
     private let state: ObjectState
     /// To-one relationships that lead elsewhere now.
     private var relinked: [(object: NSManagedObject, slot: Int, old: RowReference?)] = []
+    /// Members of ordered relationships that were taken out of one and put into it again.
+    var returned: [(object: NSManagedObject, inverse: NSRelationshipDescription, owner: RowReference)] = []
 
     /// The newest rows of objects that the context has no values of.
     var newestRows: [RowReference: Row] = [:]
@@ -39,10 +41,12 @@ struct ChangeReception {
         }
         for group in changes.groups { for update in group.updates { receiveUpdate(update, group) } }
         for change in changes.transients { receiveTransients(change) }
+        takeOutReturned()
         for order in changes.orders where !order.isWhole { append(order) }
         // What a delete is measured against is chosen before anything is changed about its object.
         let doomed = prepareDeletes()
         for (object, slot, old) in relinked { relink(object, slot, from: old) }
+        putInReturned()
         for link in changes.links { receiveLinks(link) }
         for order in changes.orders where order.isWhole { arrange(order) }
         if !context.parentSource.isStoreSide { notePartnersOfDeleted() }
@@ -208,6 +212,7 @@ extension ChangeReception {
         object.setChangedSlots(object.changedSlots.union(update.slots))
         object.noteChange()
         for (slot, old) in zip(references, before) { relinked.append((object, slot, old)) }
+        noteReturns(of: object, update)
     }
 
     /// The object stays deleted. Where others have deleted it, no save from here will say so: the child hears of it now.
@@ -264,7 +269,7 @@ extension ChangeReception {
 
 extension ChangeReception {
     /// The object of a reference; nil for one that was never saved and that no context above has any more.
-    private func existing(_ reference: RowReference) -> NSManagedObject? {
+    func existing(_ reference: RowReference) -> NSManagedObject? {
         // One of which nobody can tell counts as there: a save that writes a reference to it finds out.
         if context.identityMap.forwardingTable.mayBeDropped(reference), (try? context.isGone(reference)) == true { return nil }
         return context.object(for: reference)
@@ -279,14 +284,14 @@ extension ChangeReception {
         }
     }
 
-    private func members(_ references: [RowReference]) -> [NSManagedObject] {
+    func members(_ references: [RowReference]) -> [NSManagedObject] {
         references.compactMap { reference in
             let reference = context.forwarded(reference)
             return existing(context.replacement(of: reference) ?? reference)
         }
     }
 
-    private func owner(_ reference: RowReference, _ relationship: NSRelationshipDescription) -> (NSManagedObject, Int)? {
+    func owner(_ reference: RowReference, _ relationship: NSRelationshipDescription) -> (NSManagedObject, Int)? {
         guard let owner = existing(context.forwarded(reference)), !owner.state.contains(.deleted),
             case .toMany(let index, _)? = owner.scope.shape.properties[relationship.name]
         else { return nil }
@@ -304,29 +309,6 @@ extension ChangeReception {
         guard let (owner, index) = owner(link.owner, link.relationship) else { return }
         for member in members(link.removed) { owner.removeMember(member, from: index) }
         for member in members(link.added) where !member.state.contains(.deleted) { owner.addMember(member, to: index) }
-    }
-
-    /// Members that were put at the end, in the order in which they were. One that leads elsewhere here was put there later.
-    private func append(_ order: ChangeSet.OrderChange) {
-        guard let (owner, index) = owner(order.owner, order.relationship), let inverse = order.relationship.inverse else { return }
-        for member in members(order.members) where !member.state.contains(.deleted) {
-            if member.refersElsewhere(than: owner, along: inverse) { continue }
-            if owner.contents(index).add(member) { owner.noteToManyChange(index) }
-        }
-    }
-
-    /// The child's order, for the members that are in here; those that the child did not know stay behind them.
-    private func arrange(_ order: ChangeSet.OrderChange) {
-        guard let (owner, index) = owner(order.owner, order.relationship) else { return }
-        let known = owner.realizedContents(index)
-        let current = known.members?.array ?? []
-        let asked = MemberList(members(order.members))
-        let here = MemberList(current)
-        let order = asked.array.filter(here.contains) + current.filter { !asked.contains($0) }
-        // Members that were only added are in order already.
-        guard !order.elementsEqual(current, by: ===) else { return }
-        known.reorder(order)
-        owner.noteToManyChange(index)
     }
 
     /// The child has carried the delete along the relationships that it knew; here, what only this context knows follows. Others may have related
