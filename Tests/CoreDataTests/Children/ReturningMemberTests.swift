@@ -6,7 +6,9 @@ import Testing
 private enum Returning: CaseIterable {
     case atItsPlace, first, atTheEnd, twoAtTheEnd, allAtOnce, before(new: Bool)
 
-    static var allCases: [Returning] { [.atItsPlace, .first, .atTheEnd, .twoAtTheEnd, .allAtOnce, .before(new: true), .before(new: false)] }
+    static let allCases: [Returning] = [
+        .atItsPlace, .first, .atTheEnd, .twoAtTheEnd, .allAtOnce, .before(new: true), .before(new: false),
+    ]
 
     /// - Returns: the order that follows.
     func run(_ book: Book, _ chapters: [Chapter], _ context: NSManagedObjectContext) -> String {
@@ -74,7 +76,9 @@ struct ReturningMemberTests {
         let known = try #require(try layers.worker.all(Book.self, "Book").first)
         let order = returning.run(known, chapters, layers.worker)
         try layers.saveAll()
-        for context in contexts + [try layers.library.separateContext()] { #expect(try headings(context) == order, "\(context.name ?? "file")") }
+        for context in contexts + [try layers.library.separateContext()] {
+            #expect(try headings(context) == order, "\(context.name ?? "file")")
+        }
         layers.root.reset()
         #expect(try headings(layers.root) == order)
     }
