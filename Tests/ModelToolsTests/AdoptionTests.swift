@@ -28,14 +28,16 @@ struct AdoptionTests {
         }
     }
 
-    @Test("compiles without warnings in Swift 6 mode")
-    func compiles() async throws {
+    @Test("compiles without warnings in Swift 6 mode, also where the main actor is the default", arguments: [false, true])
+    func compiles(isMainActors: Bool) async throws {
         let folder = try TemporaryFolder()
+        let word = isMainActors ? "nonisolated " : ""
+        let source = person.replacing("extension Person", with: "\(word)extension Person")
         let sources = [
-            try folder.write(adopted(person, "/src/Person.swift"), to: "Person+Adopted.swift"),
-            try folder.write("import CoreData\npublic class Person: NSManagedObject {}", to: "Class.swift"),
+            try folder.write(adopted(source, "/src/Person.swift"), to: "Person+Adopted.swift"),
+            try folder.write("import CoreData\n\(word)public class Person: NSManagedObject {}", to: "Class.swift"),
         ]
-        let complaints = try await Compiler.complaints(about: sources, module: "Adopted")
+        let complaints = try await Compiler.complaints(about: sources, module: "Adopted", isMainActors: isMainActors)
         #expect(complaints.isEmpty, "\(complaints)")
     }
 

@@ -37,13 +37,13 @@ struct GeneratedClassTests {
         expectLines(
             files[0].text,
             """
-            class Book: NSManagedObject {}
+            nonisolated class Book: NSManagedObject {}
             """
         )
         expectLines(
             files[1].text,
             """
-            extension Book {
+            nonisolated extension Book {
                 /// The names of attributes and relationships, with their types.
                 enum Keys {
                     static let `default` = Attribute<Bool>("default")
@@ -106,9 +106,9 @@ struct GeneratedClassTests {
                 func removeFromBooks(_ values: NSSet) { remove(values, from: Keys.books) }
             }
 
-            extension Person: Identifiable {}
+            nonisolated extension Person: Identifiable {}
 
-            extension Person: KeyPathNaming {
+            nonisolated extension Person: KeyPathNaming {
                 static var keyPathNames: [AnyKeyPath: String] {
                     var names: [AnyKeyPath: String] = [:]
                     names[\\Person.books] = "books"
@@ -124,10 +124,11 @@ struct GeneratedClassTests {
         let files = try sources(of: library, GenerationOptions(isPublic: true, style: .swift))
         let text = files.map(\.text).joined()
         for line in [
-            "public class Book: NSManagedObject {}", "    public var title: String {", "    public var year: Int16? {",
+            "public nonisolated class Book: NSManagedObject {}", "    public var title: String {", "    public var year: Int16? {",
             "    public var printed: Date? {", "    public var authors: RelatedList<Person> {",
             "        _modify { yield &self[Keys.authors] }", "    public var books: RelatedSet<Book> {",
-            "extension NSFetchRequestResult where Self: Book {", "    public var authors: [Person] {", "    public var books: Set<Book> {",
+            "nonisolated extension NSFetchRequestResult where Self: Book {", "    public var authors: [Person] {",
+            "    public var books: Set<Book> {",
             "        set { self[Person.Keys.books] = newValue }",
             "    public func addToBooks(_ values: Set<Book>) { add(values, to: Keys.books) }",
         ] {
@@ -150,7 +151,7 @@ struct GeneratedClassTests {
         (novel.name, novel.className, novel.parent, novel.codeGeneration) = ("Novel", ".Novel", "Book", .class)
         model.entities.append(novel)
         let text = try sources(of: model).map(\.text).joined()
-        #expect(text.contains("class Novel: Book {}\n"))
+        #expect(text.contains("nonisolated class Novel: Book {}\n"))
         #expect(
             text.contains("    enum Keys {\n        static let `default` = Attribute<Bool>(\"default\")\n"),
             "A class has inherited keys, too."
@@ -173,13 +174,40 @@ struct GeneratedClassTests {
         #expect(complaints.isEmpty, "\(complaints)")
     }
 
+    // * All sources of the target are the main actor's unless they say otherwise, as in new projects of Xcode's.
+    // => Objects are made and changed on the queue of their context, without a warning.
+    @Test("belong to no actor where the target has one by default", arguments: PropertyStyle.allCases)
+    func isolation(style: PropertyStyle) async throws {
+        let folder = try TemporaryFolder()
+        let files = try sources(of: library, GenerationOptions(moduleName: "Library", style: style))
+        let program = """
+            import CoreData
+
+            nonisolated class Person: NSManagedObject {}
+
+            struct Shelf {
+                func fill(_ context: NSManagedObjectContext) async {
+                    await context.perform {
+                        let book = Book(context: context)
+                        (book.title, book.owner) = (nil ?? "", Person(context: context))
+                        book.owner?.addToBooks(book)
+                        _ = (book.authors, Book.fetchRequest(), Book.Keys.title, Book.keyPathNames, book.id, LibraryModel.model)
+                    }
+                }
+            }
+            """
+        let written = try files.map { try folder.write($0.text, to: $0.name) } + [folder.write(program, to: "Program.swift")]
+        let complaints = try await Compiler.complaints(about: written, module: "Library", isMainActors: true)
+        #expect(complaints.isEmpty, "\(complaints)")
+    }
+
     @Test("have in their bodies what extensions override")
     func overrides() throws {
         let options = GenerationOptions(overrides: ["Book": ["override func willSave() { willSave_Book() }"]])
         expectLines(
             try sources(of: library, options)[0].text,
             """
-            class Book: NSManagedObject {
+            nonisolated class Book: NSManagedObject {
                 override func willSave() { willSave_Book() }
             }
             """

@@ -53,7 +53,8 @@ struct FileAdoption {
             guard let body = try? accessors.body(of: declaration) else { continue }
             edits.insert(" \(body)", at: end)
         }
-        let keys = accessors.keys.isEmpty ? [] : ["private enum ManagedKeys {"] + accessors.keys.map { "    " + $0 } + ["}", ""]
+        let keys =
+            accessors.keys.isEmpty ? [] : ["private nonisolated enum ManagedKeys {"] + accessors.keys.map { "    " + $0 } + ["}", ""]
         return (located(edits.applied(to: source.bytes)) + imports + keys + registrations).joined(separator: "\n")
     }
 
@@ -84,7 +85,7 @@ struct FileAdoption {
         names.enumerated().flatMap { number, entry in
             [
                 "@section(\".init_array\") @used",
-                "private let registration\(number): @convention(c) () -> () = {",
+                "private nonisolated let registration\(number): @convention(c) () -> () = {",
                 "    NSManagedObjectModel.registerClass(named: \(SwiftNames.literal(entry.name))) { \(entry.className).self }", "}", "",
             ]
         }

@@ -1,6 +1,8 @@
 import ModelFormat
 
 /// An entity as a Swift class and its properties.
+///
+/// NB: a target may have the main actor as its default isolation, as new projects of Xcode's do. Objects belong to the queue of their context.
 struct EntitySource {
     private let entity: Model.Entity
     private let className: String
@@ -41,7 +43,7 @@ struct EntitySource {
     var declarations: [String] { (entity.codeGeneration == .class ? classLines + [""] : []) + propertyLines }
 
     private var classLines: [String] {
-        let head = "\(options.access)class \(declaredName): \(names.superclassName(of: entity)) {"
+        let head = "\(options.access)nonisolated class \(declaredName): \(names.superclassName(of: entity)) {"
         let overrides = options.overrides[className] ?? []
         return overrides.isEmpty ? [head + "}"] : [head] + overrides.map { "    " + $0 } + ["}"]
     }
@@ -50,7 +52,7 @@ struct EntitySource {
         let members = [keyLines, fetchLines] + attributes.map(\.property) + relationships.map(\.property) + fetchedProperties
         let blocks = (members + relationships.map(\.methods)).filter { !$0.isEmpty }
         let body = blocks.joined(separator: [""]).map { $0.isEmpty ? "" : "    " + $0 }
-        return ["extension \(declaredName) {"] + body + ["}"] + plainProperties + identity + keyPathNames
+        return ["nonisolated extension \(declaredName) {"] + body + ["}"] + plainProperties + identity + keyPathNames
     }
 
     /// An extension of a protocol: what the class itself declares comes first wherever both would do.
@@ -58,7 +60,8 @@ struct EntitySource {
         let properties = relationships.map { $0.plainProperty(of: names.name(ofEntity: entity.name)) }.filter { !$0.isEmpty }
         if properties.isEmpty { return [] }
         let body = properties.joined(separator: [""]).map { $0.isEmpty ? "" : "    " + $0 }
-        return ["", "extension \(names.standard("NSFetchRequestResult")) where Self: \(names.name(ofEntity: entity.name)) {"] + body + ["}"]
+        let head = "nonisolated extension \(names.standard("NSFetchRequestResult")) where Self: \(names.name(ofEntity: entity.name)) {"
+        return ["", head] + body + ["}"]
     }
 
     private var keyLines: [String] {
@@ -94,7 +97,7 @@ struct EntitySource {
         let type = "[\(names.standard("AnyKeyPath")): \(names.standard("String"))]"
         let lines = names.keyPaths(from: entity).map { "        names[\\\($0.type).\($0.property)] = \(SwiftNames.literal($0.name))" }
         if lines.isEmpty { return [] }
-        return ["", "extension \(declaredName): \(names.standard("KeyPathNaming")) {"]
+        return ["", "nonisolated extension \(declaredName): \(names.standard("KeyPathNaming")) {"]
             + ["    \(options.access)static var keyPathNames: \(type) {", "        var names: \(type) = [:]"]
             + lines + ["        return names", "    }", "}"]
     }
@@ -103,7 +106,7 @@ struct EntitySource {
     private var identity: [String] {
         let isHashable = zip(entity.attributes, attributes).allSatisfy { $0.name != "id" || $1.isHashable }
         guard names.superclassName(of: entity) == ClassNames.base, isHashable else { return [] }
-        return ["", "extension \(declaredName): \(names.standard("Identifiable")) {}"]
+        return ["", "nonisolated extension \(declaredName): \(names.standard("Identifiable")) {}"]
     }
 }
 

@@ -20,7 +20,10 @@ struct ModelSource {
     var fileName: String { "\(name)+CoreDataModel.swift" }
 
     var declarations: [String] {
-        ["/// The model \(name), which the program carries in itself and finds under its name.", "\(options.access)enum \(typeName) {"]
+        [
+            "/// The model \(name), which the program carries in itself and finds under its name.",
+            "\(options.access)nonisolated enum \(typeName) {",
+        ]
             + ["    /// One instance for all containers and coordinators; copy it to change it."]
             + [
                 "    \(options.access)static let model = NSManagedObjectModel(embedded: archive)", "",
@@ -38,7 +41,7 @@ struct ModelSource {
         [
             "// Runs when the program is loaded, before any code of its own.",
             "@section(\".init_array\") @used",
-            "private let registration: @convention(c) () -> () = {",
+            "private nonisolated let registration: @convention(c) () -> () = {",
             "    NSManagedObjectModel.register(\(SwiftNames.literal(name))) { \(typeName).model }",
             "}",
         ]
