@@ -36,7 +36,9 @@ open class NSComparisonPredicate: NSPredicate {
         do {
             return try PredicateTree.comparison(self).evaluate(object, variables: bindings ?? [:]) ?? false
         } catch {
-            fatalError("NSPredicate \"\(printedFormat)\" cannot be evaluated: \(error). tree.evaluate(_:) throws this instead.")
+            // Objects throw errors that say more when they are printed than what is wrong.
+            let reason = error.localizedDescription
+            fatalError("NSPredicate '\(printedFormat)' cannot be evaluated: \(reason) (predicate.tree.evaluate(_:) throws this instead.)")
         }
     }
 

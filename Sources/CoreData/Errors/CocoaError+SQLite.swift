@@ -45,7 +45,8 @@ extension CocoaError {
         if files.fileExists(atPath: url.path) {
             return files.isReadableFile(atPath: url.path) ? nil : "the file is not to be read by this user"
         }
-        return files.isWritableFile(atPath: folder) ? nil : "the folder \(folder) is not to be written by this user"
+        return files.isWritableFile(atPath: folder)
+            ? "there is no file at its place" : "the folder \(folder) is not to be written by this user"
     }
 
     private static func code(for error: SQLiteError, default code: CocoaError.Code) -> CocoaError.Code {

@@ -3,11 +3,16 @@ import ModelFormat
 extension NSEntityDescription {
     /// Asks for the property that a misspelt name most likely stands for; empty where none is near.
     func hint(for key: String) -> String { CoreData.hint(for: key, among: propertiesByName.keys.sorted()) }
+
+    func hint(forRelationship key: String) -> String { CoreData.hint(for: key, among: relationshipsByName.keys.sorted()) }
 }
 
 extension NSManagedObjectModel {
     /// Asks for the entity that a misspelt name most likely stands for; empty where none is near.
     func hint(forEntity name: String) -> String { CoreData.hint(for: name, among: entitiesByName.keys.sorted()) }
+
+    /// The same for a model that the program has registered.
+    static func hint(forModel name: String) -> String { CoreData.hint(for: name, among: registeredNames.sorted()) }
 }
 
 private func hint(for name: String, among names: [String]) -> String { nearest(to: name, among: names).map { " Is “\($0)” meant?" } ?? "" }

@@ -58,8 +58,8 @@ package struct DictionaryQuery {
         }
     }
 
-    static func refusal(_ entity: NSEntityDescription, _ reason: String) -> CocoaError {
-        .coreData(.coreData, "A fetch of dictionaries of \(entity.name ?? "?") is refused: \(reason).")
+    static func refusal(_ entity: NSEntityDescription, _ reason: String, hint: String = "") -> CocoaError {
+        .coreData(.coreData, "A fetch of dictionaries of \(entity.name ?? "?") is refused: \(reason).\(hint)")
     }
 
     /// Options that only a fetch for dictionaries may have.
@@ -88,23 +88,29 @@ extension DictionaryQuery.Column {
     }
 
     private init(key: String, _ entity: NSEntityDescription) throws {
-        if let reason = Self.reasonAgainst(key, entity) { throw DictionaryQuery.refusal(entity, reason) }
+        try Self.requireColumn(key, entity)
         self.init(name: key, expression: NSExpression(forKeyPath: key))
     }
 
-    private static func reasonAgainst(_ path: String, _ entity: NSEntityDescription) -> String? {
-        var (entity, keys) = (entity, path.split(separator: ".").map(String.init)[...])
+    private static func requireColumn(_ path: String, _ first: NSEntityDescription) throws {
+        var (entity, keys) = (first, path.split(separator: ".").map(String.init)[...])
         while let key = keys.popFirst() {
             if key == "objectID" || key == "self" || key == "entity" { continue }
             guard let property = entity.propertiesByName[key] else {
-                return "entity \(entity.name ?? "?") has no property “\(key)”" + (key == path ? "" : " (in the key path “\(path)”)")
+                let place = key == path ? "" : " (in the key path “\(path)”)"
+                let reason = "entity \(entity.name ?? "?") has no property “\(key)”\(place)"
+                throw DictionaryQuery.refusal(first, reason, hint: entity.hint(for: key))
             }
-            if property.isTransient || property is NSFetchedPropertyDescription { return "“\(path)” is not in the store" }
-            guard let relationship = property as? NSRelationshipDescription else { return nil }
-            if relationship.isToMany { return keys.first?.hasPrefix("@") == true ? nil : "“\(path)” is to-many: use \(key).@count" }
+            if property.isTransient || property is NSFetchedPropertyDescription {
+                throw DictionaryQuery.refusal(first, "“\(path)” is not in the store")
+            }
+            guard let relationship = property as? NSRelationshipDescription else { return }
+            if relationship.isToMany {
+                if keys.first?.hasPrefix("@") == true { return }
+                throw DictionaryQuery.refusal(first, "“\(path)” is to-many: use \(key).@count")
+            }
             entity = relationship.destination
         }
-        return nil
     }
 }
 

@@ -87,6 +87,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         nameAsGiven = name
     }
 
+    open override var description: String { "\(super.description) (\(parts.joined(separator: "; ")))" }
+
     open override func copy(with zone: NSZone? = nil) -> Any { copied(as: ResultType.self) }
 
     /// A copy that gives its results as another type. `entity` has to be set where it follows from the type.
@@ -104,5 +106,27 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         (copy.propertiesToFetch, copy.propertiesToGroupBy) = (propertiesToFetch, propertiesToGroupBy)
         (copy.shouldRefreshRefetchedObjects, copy.havingPredicate) = (shouldRefreshRefetchedObjects, havingPredicate)
         return copy
+    }
+}
+
+extension NSFetchRequest {
+    /// What it asks for, beyond all objects.
+    fileprivate var parts: [String] {
+        let orders = sortDescriptors?.map { "\($0.key ?? "a comparison"), \($0.ascending ? "ascending" : "descending")" } ?? []
+        let numbers = [("limit", fetchLimit), ("offset", fetchOffset), ("batch size", fetchBatchSize)].filter { $0.1 > 0 }
+        return [entityName.map { "entity: \($0)" }, predicate.map { "predicate: (\($0.printedFormat))" }].compactMap { $0 }
+            + (orders.isEmpty ? [] : ["sortDescriptors: (\(orders.map { "(\($0))" }.joined(separator: ", ")))"])
+            + numbers.map { "\($0): \($1)" } + ["type: \(resultType.name)"]
+    }
+}
+
+extension NSFetchRequestResultType {
+    fileprivate var name: String {
+        switch self {
+        case .managedObjectIDResultType: "NSManagedObjectIDResultType"
+        case .dictionaryResultType: "NSDictionaryResultType"
+        case .countResultType: "NSCountResultType"
+        default: "NSManagedObjectResultType"
+        }
     }
 }

@@ -114,7 +114,8 @@ open class NSExpression: NSObject, NSCopying {
         do {
             return boxed(try value(for: object, variables: context.map(variables(in:)) ?? [:]))
         } catch {
-            fatalError("NSExpression \"\(self)\" cannot be evaluated: \(error). value(for:semantics:variables:) throws this instead.")
+            let reason = error.localizedDescription
+            fatalError("NSExpression '\(self)' cannot be evaluated: \(reason) (value(for:semantics:variables:) throws this instead.)")
         }
     }
 

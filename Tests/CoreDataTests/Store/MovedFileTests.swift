@@ -51,6 +51,15 @@ struct MovedFileTests {
         }
     }
 
+    @Test("says that the file is not there where it is to be read")
+    func readingNothing() throws {
+        let stack = try Stack(url)
+        Tag(context: stack.newContext()).label = "mine"
+        try Deed.unlink.run(url)
+        let error = cocoaError(134080) { try stack.newContext().labels() }
+        #expect(error?.localizedDescription.contains("there is no file at its place") == true)
+    }
+
     @Test("is not read half from one file and half from another")
     func reading() throws {
         let stack = try Stack(url)

@@ -42,7 +42,8 @@ extension NSManagedObjectModel {
         let places = ModelPlaces(bundle)
         guard let url = places.model(named: name) else {
             let cure = "The target whose folder has its .xcdatamodeld needs CoreDataModelPlugin among its plugins."
-            throw CocoaError.coreData(.fileReadNoSuchFile, places.isMissing("model named \"\(name)\"") + ". " + cure)
+            let hint = Self.hint(forModel: name)
+            throw CocoaError.coreData(.fileReadNoSuchFile, places.isMissing("model named \"\(name)\"") + ".\(hint) " + cure)
         }
         try self.init(reading: url)
     }

@@ -8,6 +8,7 @@ private enum ModelRegistrations {
 
     // The models are made outside of the lock, which is not held while other code runs.
     static func model(named name: String) -> NSManagedObjectModel? { models.withLock { $0[name] }?() }
+    static var names: [String] { models.withLock { Array($0.keys) } }
     static func all() -> [NSManagedObjectModel] { models.withLock { Array($0.values) }.map { $0() } }
 }
 
@@ -45,6 +46,8 @@ extension NSManagedObjectModel {
 
     /// The model that was registered under a name: the same instance each time, where its maker keeps one.
     public static func registered(_ name: String) -> NSManagedObjectModel? { ModelRegistrations.model(named: name) }
+
+    static var registeredNames: [String] { ModelRegistrations.names }
 
     /// All registered models, in no particular order.
     static var allRegistered: [NSManagedObjectModel] { ModelRegistrations.all() }

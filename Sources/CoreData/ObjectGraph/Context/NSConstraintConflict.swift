@@ -44,6 +44,8 @@ open class NSConstraintConflict: NSObject {
         }
     }
 
+    open override var description: String { "NSConstraintConflict: \(text)" }
+
     private var currentValues: [String: Any] {
         guard let snapshot = conflictingObjects.first.flatMap({ $0.attributeSnapshot(of: $0.currentRow) }) else { return [:] }
         return snapshot.filter { constraint.contains($0.key) }

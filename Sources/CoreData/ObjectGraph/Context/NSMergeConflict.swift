@@ -31,6 +31,8 @@ open class NSMergeConflict: NSObject {
         currentRow = nil
     }
 
+    open override var description: String { text }
+
     init(_ conflict: RowConflict, object: NSManagedObject) {
         sourceObject = object
         let committed = object.attributeSnapshot(of: object.committedRow)
@@ -44,7 +46,23 @@ open class NSMergeConflict: NSObject {
     }
 }
 
+extension NSMergeConflict {
+    /// What Apple's say of themselves.
+    fileprivate var text: String {
+        let rows = persistedSnapshot.map { [("old cached row", cachedSnapshot), ("new database row", $0)] }
+        let sides = (rows ?? [("old object snapshot", objectSnapshot), ("new cached row", cachedSnapshot)]).map { name, snapshot in
+            "and \(name) = \(snapshot.map(NSManagedObject.debugText(of:)) ?? "nil")"
+        }
+        return "NSMergeConflict for \(sourceObject.objectID) with oldVersion = \(oldVersionNumber) and newVersion = \(newVersionNumber) "
+            + sides.joined(separator: " ")
+    }
+}
+
 extension NSManagedObject {
+    fileprivate static func debugText(of snapshot: [String: Any]) -> String {
+        "{\(snapshot.sorted { $0.key < $1.key }.map { "\($0.key): \(debugText(of: $0.value))" }.joined(separator: ", "))}"
+    }
+
     /// A row as a snapshot shows it: attributes, and the IDs of to-one targets; nil as `NSNull`.
     final func attributeSnapshot(of row: Row?) -> [String: Any]? {
         guard let row else { return nil }

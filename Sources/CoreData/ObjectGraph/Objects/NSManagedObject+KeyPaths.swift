@@ -13,7 +13,7 @@ extension NSManagedObject: KeyValueSource {
         guard scope.entity.propertiesByName[key] != nil || hasUnmodelledValue(forKey: key) else {
             throw CocoaError.coreData(
                 .coreData,
-                "Entity \(scope.entity.name ?? "?") has no property \"\(key)\", which a predicate or sort descriptor names."
+                "Entity \(scope.entity.name ?? "?") has no property “\(key)”, which a predicate or sort descriptor names.\(scope.entity.hint(for: key))"
             )
         }
         return value(forKey: key)

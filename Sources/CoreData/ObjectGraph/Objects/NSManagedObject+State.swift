@@ -164,7 +164,7 @@ extension NSManagedObject {
     }
 
     // NB: a date that is no number traps on Linux where it is printed.
-    private static func debugText(of value: Any) -> String {
+    static func debugText(of value: Any) -> String {
         if let date = value as? Date, date.timeIntervalSinceReferenceDate.isNaN { return "nan" }
         return "\(value)"
     }

@@ -45,6 +45,7 @@ struct PrefetchPaths {
         .coreData(
             .coreData,
             "A fetch cannot prefetch “\(path)”: entity \(entity.name ?? "?") has no relationship “\(key)” (relationshipKeyPathsForPrefetching)."
+                + entity.hint(forRelationship: key)
         )
     }
 }

@@ -38,17 +38,17 @@ struct BatchValue {
     let entity: NSEntityDescription
     let key: String
 
-    func error(_ code: CocoaError.Code, _ what: String, _ value: Any? = nil) -> CocoaError {
+    func error(_ code: CocoaError.Code, _ what: String, _ value: Any? = nil, hint: String = "") -> CocoaError {
         var info: [String: Any] = [NSValidationKeyErrorKey: key]
         info[NSValidationValueErrorKey] = value
-        return .coreData(code, "\(entity.name ?? "?").\(key) \(what).", userInfo: info)
+        return .coreData(code, "\(entity.name ?? "?").\(key) \(what).\(hint)", userInfo: info)
     }
 
     /// The property that a batch request can write.
     var storedProperty: NSPropertyDescription {
         get throws {
             guard let property = entity.propertiesByName[key] else {
-                throw error(.coreData, "is not there: the entity has no such property")
+                throw error(.coreData, "is not there: the entity has no such property", hint: entity.hint(for: key))
             }
             if property.isTransient { throw error(.coreData, "is transient: no store has it") }
             switch property {
