@@ -61,6 +61,8 @@ func executing(_ request: NSFetchRequest<Tag>) throws -> [Tag] { try request.exe
 final class Watcher: NSObject {
     var token: NSKeyValueObservation?
 
+    func observeValue(of tag: Tag, change: [NSKeyValueChangeKey: Any]?) { tag.label = change?[.newKey] as? String }
+
     func watch(_ tag: Tag) {
         token = tag.observe(\.label, options: [.new, .initial]) { tag, change in _ = change.newValue ?? tag.label }
         tag.addObserver(self, forKeyPath: "label", options: .old, context: nil)
