@@ -13,13 +13,13 @@ import Foundation
 /// - Throws, from the call that adds the store: `CocoaError` 134110 that names the stage, with the reason underneath: a version that no stage begins
 ///   with, a reference that leads to no model (134504), what a handler has thrown; 134506 where the stages lead to the coordinator's model backwards.
 ///
-/// > Concurrency: handlers run on the thread that opens the store; those of stores that are opened with one manager at once, one after the other.
+/// > Concurrency: handlers run on the thread that opens the store. Of several that are opened at once with one manager, a handler has its own
+/// store's `container` on that thread; on another one, that of the handler that was called last.
 open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
     // Sendable: the stages are constant, the container stands behind a lock.
     public let stages: [NSMigrationStage]
-    private let current = Lock<NSPersistentContainer?>(nil)
-    /// Recursive: a handler may open another store with the same stages.
-    private let turn = NSRecursiveLock()
+    /// Of the handlers under way, with the threads on which they were called.
+    private let containers = Lock<[(thread: pthread_t, container: NSPersistentContainer)]>([])
 
     /// - Precondition: no version is in two stages, unless the one ends and the next begins with it.
     public init(_ stages: [NSMigrationStage]) {
@@ -31,16 +31,17 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
     }
 
     /// The store that is being migrated, for the handlers of a stage; nil at any other time.
-    open var container: NSPersistentContainer? { current.withLock { $0 } }
+    open var container: NSPersistentContainer? {
+        let thread = pthread_self()
+        return containers.withLock { all in (all.last { $0.thread == thread } ?? all.last)?.container }
+    }
 
-    /// Runs `body` while a container is there, and no other one.
+    /// Runs `body` while a container is there.
     func withContainer(_ container: NSPersistentContainer, _ body: () throws -> Void) rethrows {
-        try turn.withLock {
-            let outer = self.container
-            current.withLock { $0 = container }
-            defer { current.withLock { $0 = outer } }
-            try body()
-        }
+        let thread = pthread_self()
+        containers.withLock { $0.append((thread, container)) }
+        defer { containers.withLock { all in _ = all.lastIndex { $0.thread == thread }.map { all.remove(at: $0) } } }
+        try body()
     }
 }
 
