@@ -15,16 +15,16 @@ struct CoreDataErrorTests {
         ] as [(Int32, CocoaError.Code)]
     )
     func sqlite(code: Int32, expected: CocoaError.Code) {
-        // In a folder that is there: of another one the error says that.
-        let url = URL(fileURLWithPath: "/Store.sqlite")
+        // A file that is there: of another one the error says that.
+        let url = URL(fileURLWithPath: #filePath)
         let error = CocoaError(SQLiteError(extendedCode: code, message: "no luck"), url: url, doing: "save changes")
         #expect(error.code == expected)
         #expect((error as NSError).domain == NSCocoaErrorDomain && (error as NSError).code == expected.rawValue)
         #expect((error.userInfo[NSUnderlyingErrorKey] as? NSError)?.domain == NSSQLiteErrorDomain)
         #expect((error.userInfo[NSUnderlyingErrorKey] as? NSError)?.code == Int(code))
         #expect((error.userInfo[NSSQLiteErrorDomain] as? NSNumber)?.int32Value == code)
-        #expect(error.userInfo[NSFilePathErrorKey] as? String == "/Store.sqlite")
-        #expect(error.localizedDescription.contains("save changes in Store.sqlite: no luck"))
+        #expect(error.userInfo[NSFilePathErrorKey] as? String == url.path)
+        #expect(error.localizedDescription.contains("save changes in \(url.lastPathComponent): no luck"))
     }
 
     @Test("keeps the code it is given where SQLite's says nothing more particular")
