@@ -75,6 +75,33 @@ struct StagedStoreTests {
         #expect(stores.count == 4 && stores[0] == stores[1] && stores[2] == stores[3] && Set(stores) == Set(urls))
     }
 
+    // * A handler opens another store with its manager, which is being opened by another thread meanwhile.
+    // => Neither waits for the other for ever.
+    @Test("may be opened by the handler of another one, also while somebody else opens it with the same manager")
+    func openedByHandler() throws {
+        let urls = [home.url(), home.url("Other.sqlite")]
+        for url in urls { try Self.make(url) }
+        let references = [1, 2].map {
+            NSManagedObjectModelReference(model: Self.version($0), versionChecksum: Self.version($0).versionChecksum)
+        }
+        let stage = NSCustomMigrationStage(migratingFrom: references[0], to: references[1])
+        let (begun, ended) = (DispatchSemaphore(value: 0), DispatchGroup())
+        stage.willMigrateHandler = { manager, _ in
+            guard manager.container?.persistentStoreCoordinator.persistentStores.first?.url == urls[0] else { return }
+            begun.signal()
+            try Stack(urls[1], Self.version(2), options: Self.options(manager)).close()
+        }
+        let manager = NSStagedMigrationManager([stage])
+        for (index, url) in urls.enumerated() {
+            if index == 1 { begun.wait() }
+            DispatchQueue.global()
+                .async(group: ended) {
+                    #expect(throws: Never.self) { try Stack(url, Self.version(2), options: Self.options(manager)).close() }
+                }
+        }
+        #expect(ended.wait(timeout: .now() + 20) == .success)
+    }
+
     @Test("that a handler has destroyed is not called a valid one")
     func destroyed() throws {
         try Self.make(home.url())

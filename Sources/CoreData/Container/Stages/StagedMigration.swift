@@ -37,15 +37,17 @@ struct StagedMigration {
     /// - Throws: `CocoaError` 134110 that names the stage, or 134506; what reading the store throws.
     func run() throws {
         guard try isNeeded() else { return StageTurn.removeAbandoned(url) }
-        try StageTurn.holding(url) {
-            guard try isNeeded() else { return }
-            var place = try start()
-            try finishUnfinished(place)
-            let end = try self.end(place)
-            while place < end { place = try advance(from: place, end: end) }
-            // What comes after all stages; the opening may not know the model that the last one has led to.
-            if try !models.isDestination(metadata()) { try migrate(to: opening.model) }
-        }
+        try StageTurn.holding(url, runInTurn)
+    }
+
+    private func runInTurn() throws {
+        guard try isNeeded() else { return }
+        var place = try start()
+        try finishUnfinished(place)
+        let end = try self.end(place)
+        while place < end { place = try advance(from: place, end: end) }
+        // What comes after all stages; the opening may not know the model that the last one has led to.
+        if try !models.isDestination(metadata()) { try migrate(to: opening.model) }
     }
 
     private func metadata() throws -> [String: Any] { try kind.metadata(at: url, options: opening.options) }
