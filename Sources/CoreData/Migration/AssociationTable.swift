@@ -6,7 +6,8 @@ struct AssociationTable {
 
     private var (sources, destinations) = (KeyColumn(), KeyColumn())
     private var unsaved: [Pair] = []
-    private var unsavedBySource: [ObjectIdentifier: [Int]] = [:]
+    /// NB: a policy may reset the source's context: objects of the same rows come after that.
+    private var unsavedBySource: [RowReference: [Int]] = [:]
     private var unsavedByDestination: [ObjectIdentifier: [Int]] = [:]
     /// Saved destinations that a policy has deleted since.
     private var deleted: Set<RowReference> = []
@@ -18,7 +19,7 @@ struct AssociationTable {
     var hasDistinctDestinations: Bool { destinations.isAscending }
 
     mutating func add(_ source: NSManagedObject, _ destination: NSManagedObject) {
-        unsavedBySource[ObjectIdentifier(source), default: []].append(unsaved.count)
+        unsavedBySource[source.rowReference, default: []].append(unsaved.count)
         unsavedByDestination[ObjectIdentifier(destination), default: []].append(unsaved.count)
         unsaved.append((source, destination))
     }
@@ -42,7 +43,7 @@ struct AssociationTable {
     /// What a source object became, in the order in which it was associated.
     func destinations(of source: NSManagedObject) -> (saved: [RowReference], unsaved: [NSManagedObject]) {
         let saved = source.key > 0 ? sources.places(of: source.rowReference).map { destinations[$0] } : []
-        return (remaining(saved), (unsavedBySource[ObjectIdentifier(source)] ?? []).map { unsaved[$0].destination })
+        return (remaining(saved), (unsavedBySource[source.rowReference] ?? []).map { unsaved[$0].destination })
     }
 
     /// What a destination object was.

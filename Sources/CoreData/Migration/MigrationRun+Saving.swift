@@ -13,6 +13,9 @@ extension MigrationRun {
         destination.context.refreshAllObjects()
     }
 
+    /// Saves what one mapping, or a part of it, has made. A document is written as a whole each time: once all mappings are through.
+    func flushPart() throws { if destination.savesInParts { try flush() } }
+
     /// At each save the pairs of source and destination are noted as keys: a policy may save, too, and let go of all objects afterwards.
     func observeSaves() -> any NSObjectProtocol {
         // It is posted on the thread that saves, which is the migration's.

@@ -40,7 +40,9 @@ final class MigrationRun {
         defer { NotificationCenter.default.removeObserver(observer) }
         try manager.note(0)
         try eachMapping(.creation, create)
+        try flush()
         try eachMapping(.relation, relate)
+        try flush()
         try eachMapping(.validation) { mapping in
             try hook("performCustomValidation", mapping) {
                 try mapping.policy.performCustomValidation(forMapping: mapping.mapping, manager: manager)
@@ -72,7 +74,7 @@ final class MigrationRun {
             }
         }
         try hook("endInstanceCreation", mapping) { try policy.endInstanceCreation(forMapping: mapping.mapping, manager: manager) }
-        try flush()
+        try flushPart()
     }
 
     /// The object of a row as the source's context has it: a policy may have reset that since the row was read.
@@ -108,7 +110,7 @@ final class MigrationRun {
             }
         }
         try hook("endRelationshipCreation", mapping) { try policy.endRelationshipCreation(forMapping: mapping.mapping, manager: manager) }
-        if !waitsForSharedOrder { try flush() }
+        if hasUnsaved { try flush() } else if !waitsForSharedOrder { try flushPart() }
     }
 
     /// NB: while objects wait to be saved, the database knows nothing of what they lead to: the rows of mappings before which they wait come first.
@@ -119,11 +121,11 @@ final class MigrationRun {
         }
     }
 
-    /// Whether objects of a later mapping may have places in the order of those that were related before: they are saved together. What a policy has
-    /// made meanwhile for a later mapping is saved at once, or that one would not know of it.
-    private var waitsForSharedOrder: Bool {
-        plan.waiting(with: current).dropLast().contains { $0 === current } && !plan.mappings.contains { $0.associations.hasUnsaved }
-    }
+    /// Whether a policy has made something meanwhile, which is saved at once: a later mapping would not know of it.
+    private var hasUnsaved: Bool { plan.mappings.contains { $0.associations.hasUnsaved } }
+
+    /// Whether objects of a later mapping may have places in the order of those that were related before: they are saved together.
+    private var waitsForSharedOrder: Bool { plan.waiting(with: current).dropLast().contains { $0 === current } && !hasUnsaved }
 
     /// What the model asks for, of every object of the destination.
     private func validate() throws {
@@ -202,7 +204,7 @@ extension MigrationRun {
         for start in stride(from: 0, to: count, by: size) {
             let end = min(start + size, count)
             try body(start..<end)
-            if destination.savesInParts, !(part == .relation && waitsForSharedOrder) { try flush() }
+            if !(part == .relation && waitsForSharedOrder) { try flushPart() }
             try manager.note(progress(part, Float(end) / Float(count)))
         }
     }

@@ -4,6 +4,20 @@ import Testing
 
 @testable import CoreData
 
+/// Lets go of all source objects, and counts how often the first note's successor is found afterwards.
+final class FirstNotePolicy: NSEntityMigrationPolicy {
+    override func createDestinationInstances(forSource object: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager)
+        throws
+    {
+        try super.createDestinationInstances(forSource: object, in: mapping, manager: manager)
+        manager.sourceContext.reset()
+        guard mapping.name != "Note0" else { return }
+        let first = try manager.sourceContext.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note0"))
+        let found = manager.destinationInstances(forEntityMappingName: "Note0", sourceInstances: first).count
+        manager.userInfo = ["found": found + (manager.userInfo?["found"] as? Int ?? 0)]
+    }
+}
+
 @Suite("A document of an older version")
 struct DocumentMigrationTests {
     /// A zoo of its own: what is registered here has other hashes than what the stores of other tests are looked for by.
@@ -99,6 +113,44 @@ struct DocumentMigrationTests {
         #expect(try Self.names("Note", "words", in: other) == ["kept"])
         #expect(other.persistentStoreCoordinator?.persistentStores.first?.identifier == identity)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Notes.document"])
+    }
+
+    // * Ten entities go into a document, with a policy that lets go of all source objects after each.
+    // => The document is written a few times, however many mappings there are; later mappings find what earlier ones have made.
+    @Test("is written once for all mappings of a step", arguments: [NSBinaryStoreType, NSXMLStoreType])
+    func writes(type: String) throws {
+        let model = NSManagedObjectModel()
+        model.entities = (0..<10).map { NSEntityDescription("Note\($0)", attribute("text")) }
+        let folder = try TemporaryFolder()
+        let context = try Self.open(model, type, folder.file("Notes.document"))
+        for entity in model.entities { NSManagedObject(entity: entity, insertInto: context).setValue("kept", forKey: "text") }
+        try context.save()
+        let mapping = NSMappingModel()
+        mapping.entityMappings = model.entities.map { entity in
+            let note = NSEntityMapping(entity.name ?? "", entity.name, entity.name)
+            note.entityMigrationPolicyClassName = NSStringFromClass(FirstNotePolicy.self)
+            note.attributeMappings = [.init("text", "$source.text")]
+            return note
+        }
+        let saves = Lock(0)
+        let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: nil, queue: nil) {
+            let place = ($0.object as? NSManagedObjectContext)?.persistentStoreCoordinator?.persistentStores.first?.url
+            if place?.deletingLastPathComponent().path == folder.url.path { saves.withLock { $0 += 1 } }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        let manager = NSMigrationManager(sourceModel: model, destinationModel: model)
+        let place = folder.file("New.document")
+        try manager.migrateStore(
+            from: folder.file("Notes.document"),
+            sourceType: type,
+            with: mapping,
+            toDestinationURL: place,
+            destinationType: type
+        )
+        #expect(saves.withLock { $0 } <= 4)
+        let new = try Self.open(model, type, place)
+        #expect(try model.entities.flatMap { try Self.names($0.name ?? "", "text", in: new) } == Array(repeating: "kept", count: 10))
+        #expect(manager.userInfo?["found"] as? Int == 9)
     }
 
     // * The volume has room for the document, and not for another one beside it; then there is room.
