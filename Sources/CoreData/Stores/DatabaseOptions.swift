@@ -49,6 +49,8 @@ struct DatabaseOptions: Sendable {
 
     /// The key of an unfinished stage, in options and in metadata.
     static let stageKey = "CoreDataUnfinishedStage"
+    /// The key, in metadata, of the version that a store on the way through stages has come to, where its entities are the same in several.
+    static let stagedVersionKey = "CoreDataStagedVersion"
     /// The key, in options, of the model that a store is of, as its stages say.
     static let stagedModelKey = "CoreDataStagedModel"
     /// The key, in options, of a store that is only read by whoever has it locked.

@@ -166,7 +166,9 @@ private struct NotedMetadata {
         guard let identifier else { return metadata = values }
         var kept = values ?? [:]
         kept[NSStoreUUIDKey] = identifier
-        for key in [NSStoreTypeKey, DatabaseOptions.stageKey] { if let value = metadata?[key] { kept[key] = value } }
+        for key in [NSStoreTypeKey, DatabaseOptions.stageKey, DatabaseOptions.stagedVersionKey] {
+            if let value = metadata?[key] { kept[key] = value }
+        }
         metadata = kept
     }
 }

@@ -20,11 +20,11 @@ struct StagedStoreTests {
         return model
     }
 
-    private static func make(_ url: URL, configuration: String? = nil) throws {
+    private static func make(_ url: URL, entity: String = "Person", configuration: String? = nil) throws {
         let stack = Stack(version(1))
         try stack.add(url, configuration: configuration)
         let context = stack.newContext()
-        NSEntityDescription.insertNewObject(forEntityName: "Person", into: context).setValue("Jane", forKey: "name")
+        NSEntityDescription.insertNewObject(forEntityName: entity, into: context).setValue("Jane", forKey: "name")
         try context.save()
         try stack.close()
     }
@@ -73,6 +73,37 @@ struct StagedStoreTests {
         }
         let stores = seen.withLock { $0 }
         #expect(stores.count == 4 && stores[0] == stores[1] && stores[2] == stores[3] && Set(stores) == Set(urls))
+    }
+
+    // * The place is the same in the first two versions; the stage from the second to the third fails once.
+    // => The next attempt goes on with that one, and the first is not asked again.
+    @Test("of one configuration goes on where a stage failed, though its entities are of the versions before, too")
+    func sameEntities() throws {
+        try Self.make(home.url(), entity: "Place", configuration: "Place")
+        let references = (1...3).map {
+            NSManagedObjectModelReference(model: Self.version($0), versionChecksum: Self.version($0).versionChecksum)
+        }
+        let calls = Lock<[String]>([])
+        let stages = [1, 2].map { number in
+            let stage = NSCustomMigrationStage(migratingFrom: references[number - 1], to: references[number])
+            stage.willMigrateHandler = { _, _ in
+                let isFirst = calls.withLock { calls in
+                    calls.append("will \(number)")
+                    return calls.filter { $0 == "will 2" }.count == 1
+                }
+                if isFirst && number == 2 { throw Failure() }
+            }
+            stage.didMigrateHandler = { _, _ in calls.withLock { $0.append("did \(number)") } }
+            return stage
+        }
+        let options = Self.options(NSStagedMigrationManager(stages))
+        cocoaError(134110) { try Stack(Self.version(3)).add(home.url(), configuration: "Place", options: options) }
+        let stack = Stack(Self.version(3))
+        try stack.add(home.url(), configuration: "Place", options: options)
+        try stack.close()
+        #expect(calls.withLock { $0 } == ["will 1", "did 1", "will 2", "will 2", "did 2"])
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: home.url())
+        #expect(metadata.keys.filter { $0.hasPrefix("CoreDataStage") || $0.hasPrefix("CoreDataUnfinished") }.isEmpty)
     }
 
     // * A handler opens another store with its manager, which is being opened by another thread meanwhile.

@@ -20,11 +20,13 @@ struct StageModels {
         destination.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata)
     }
 
-    /// The place of the version that a store is of. A store of one configuration has not the checksum of its model: that is compared by entities.
+    /// The place of the version that a store is of. A store of one configuration has not the checksum of its model: that is compared by entities, and
+    /// where these are the same in several versions, it is the one that the store has come to.
     func place(of metadata: [String: Any]) -> Int? {
         if let place = chain.place(of: Self.checksum(of: metadata)) { return place }
         guard configuration != nil else { return nil }
-        return chain.versions.indices.first { place in
+        let noted = (metadata[DatabaseOptions.stagedVersionKey] as? String).flatMap(chain.place)
+        return ([noted].compactMap { $0 } + chain.versions.indices).first { place in
             let model = (try? model(at: place, isRequired: false)) ?? nil
             return model?.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata) ?? false
         }

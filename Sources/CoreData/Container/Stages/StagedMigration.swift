@@ -48,14 +48,15 @@ struct StagedMigration {
         while place < end { place = try advance(from: place, end: end) }
         // What comes after all stages; the opening may not know the model that the last one has led to.
         if try !models.isDestination(metadata()) { try migrate(to: opening.model) }
+        try note(nil)
     }
 
     private func metadata() throws -> [String: Any] { try kind.metadata(at: url, options: opening.options) }
 
-    /// Whether the store is of another version than the coordinator's, or a stage has not ended.
+    /// Whether the store is of another version than the coordinator's, or a stage has not ended, or one after it not begun.
     private func isNeeded() throws -> Bool {
         let metadata = try metadata()
-        return metadata[DatabaseOptions.stageKey] != nil || !models.isDestination(metadata)
+        return metadata[DatabaseOptions.stageKey] != nil || metadata[DatabaseOptions.stagedVersionKey] != nil || !models.isDestination(metadata)
     }
 
     /// The place of the store's version.
@@ -125,10 +126,16 @@ struct StagedMigration {
     }
 
     private func finish(_ stage: NSCustomMigrationStage, _ model: NSManagedObjectModel) throws {
-        guard let handler = stage.didMigrateHandler else { return }
-        try call(handler, stage, model)
+        if let handler = stage.didMigrateHandler { try call(handler, stage, model) }
+        try note(opening.configurationName.map { _ in model.versionChecksum })
+    }
+
+    /// Notes that a stage has ended, and with which version where the entities of a configuration do not say that; nil where all have.
+    private func note(_ version: String?) throws {
         var metadata = try metadata()
-        guard metadata.removeValue(forKey: DatabaseOptions.stageKey) != nil else { return }
+        let isUnfinished = metadata.removeValue(forKey: DatabaseOptions.stageKey) != nil
+        guard isUnfinished || metadata[DatabaseOptions.stagedVersionKey] as? String != version else { return }
+        metadata[DatabaseOptions.stagedVersionKey] = version
         try kind.setMetadata(metadata, at: url, options: opening.options)
     }
 

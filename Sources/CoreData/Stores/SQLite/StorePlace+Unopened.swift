@@ -60,7 +60,7 @@ extension StorePlace {
                     let own = metadata.values.filter { StoreMetadata.ownKeys.contains($0.key) }
                     metadata.replaceNotes(by: values.merging(own) { $1 })
                     // Who has the store closed may say that a stage has ended, or what it was before it was migrated into this place.
-                    metadata.values[DatabaseOptions.stageKey] = values[DatabaseOptions.stageKey]
+                    for key in [DatabaseOptions.stageKey, DatabaseOptions.stagedVersionKey] { metadata.values[key] = values[key] }
                     if let versions = values[StoreMetadata.formerVersionsKey] {
                         metadata.values[StoreMetadata.formerVersionsKey] = versions
                     }
