@@ -56,7 +56,8 @@ struct StagedMigration {
     /// Whether the store is of another version than the coordinator's, or a stage has not ended, or one after it not begun.
     private func isNeeded() throws -> Bool {
         let metadata = try metadata()
-        return metadata[DatabaseOptions.stageKey] != nil || metadata[DatabaseOptions.stagedVersionKey] != nil || !models.isDestination(metadata)
+        let isUnderWay = [DatabaseOptions.stageKey, DatabaseOptions.stagedVersionKey].contains { metadata[$0] != nil }
+        return isUnderWay || !models.isDestination(metadata)
     }
 
     /// The place of the store's version.

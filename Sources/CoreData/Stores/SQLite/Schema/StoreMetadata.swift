@@ -78,7 +78,8 @@ struct StoreMetadata {
 
     /// What migrations note.
     static let migrationKeys = [
-        NSPersistentStoreDeferredLightweightMigrationOptionKey, DatabaseOptions.stageKey, DatabaseOptions.stagedVersionKey, formerVersionsKey,
+        NSPersistentStoreDeferredLightweightMigrationOptionKey, DatabaseOptions.stageKey, DatabaseOptions.stagedVersionKey,
+        formerVersionsKey,
     ]
 
     /// The version of Apple's framework whose format this is.
