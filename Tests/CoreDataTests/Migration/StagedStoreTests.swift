@@ -20,6 +20,10 @@ struct StagedStoreTests {
         return model
     }
 
+    private static func references(_ numbers: ClosedRange<Int>) -> [NSManagedObjectModelReference] {
+        numbers.map { NSManagedObjectModelReference(model: version($0), versionChecksum: version($0).versionChecksum) }
+    }
+
     private static func make(_ url: URL, entity: String = "Person", configuration: String? = nil) throws {
         let stack = Stack(version(1))
         try stack.add(url, configuration: configuration)
@@ -53,9 +57,7 @@ struct StagedStoreTests {
     func oneManager() throws {
         let urls = [home.url(), home.url("Other.sqlite")]
         for url in urls { try Self.make(url) }
-        let references = [1, 2].map {
-            NSManagedObjectModelReference(model: Self.version($0), versionChecksum: Self.version($0).versionChecksum)
-        }
+        let references = Self.references(1...2)
         let stage = NSCustomMigrationStage(migratingFrom: references[0], to: references[1])
         let (both, seen) = (DispatchGroup(), Lock<[URL?]>([]))
         for _ in urls { both.enter() }
@@ -80,9 +82,7 @@ struct StagedStoreTests {
     @Test("of one configuration goes on where a stage failed, though its entities are of the versions before, too")
     func sameEntities() throws {
         try Self.make(home.url(), entity: "Place", configuration: "Place")
-        let references = (1...3).map {
-            NSManagedObjectModelReference(model: Self.version($0), versionChecksum: Self.version($0).versionChecksum)
-        }
+        let references = Self.references(1...3)
         let calls = Lock<[String]>([])
         let stages = [1, 2].map { number in
             let stage = NSCustomMigrationStage(migratingFrom: references[number - 1], to: references[number])
@@ -106,15 +106,30 @@ struct StagedStoreTests {
         #expect(metadata.keys.filter { $0.hasPrefix("CoreDataStage") || $0.hasPrefix("CoreDataUnfinished") }.isEmpty)
     }
 
+    // * The handler after a stage fails; a program opens the store whose manager does not know that stage; then one that does.
+    // => The stage is still to be ended, and is.
+    @Test("in which a stage has not ended waits for a manager that knows the stage")
+    func otherManager() throws {
+        try Self.make(home.url())
+        let references = Self.references(1...2)
+        let stage = NSCustomMigrationStage(migratingFrom: references[0], to: references[1])
+        stage.didMigrateHandler = { _, _ in throw Failure() }
+        cocoaError(134110) { try Stack(home.url(), Self.version(2), options: Self.options(stage)) }
+        let other = NSLightweightMigrationStage([Self.version(2).versionChecksum])
+        try Stack(home.url(), Self.version(2), options: Self.options(other)).close()
+        let calls = Lock(0)
+        stage.didMigrateHandler = { _, _ in calls.withLock { $0 += 1 } }
+        for _ in 0..<2 { try Stack(home.url(), Self.version(2), options: Self.options(stage)).close() }
+        #expect(calls.withLock { $0 } == 1)
+    }
+
     // * A handler opens another store with its manager, which is being opened by another thread meanwhile.
     // => Neither waits for the other for ever.
     @Test("may be opened by the handler of another one, also while somebody else opens it with the same manager")
     func openedByHandler() throws {
         let urls = [home.url(), home.url("Other.sqlite")]
         for url in urls { try Self.make(url) }
-        let references = [1, 2].map {
-            NSManagedObjectModelReference(model: Self.version($0), versionChecksum: Self.version($0).versionChecksum)
-        }
+        let references = Self.references(1...2)
         let stage = NSCustomMigrationStage(migratingFrom: references[0], to: references[1])
         let (begun, ended) = (DispatchSemaphore(value: 0), DispatchGroup())
         stage.willMigrateHandler = { manager, _ in
@@ -136,9 +151,7 @@ struct StagedStoreTests {
     @Test("that a handler has destroyed is not called a valid one")
     func destroyed() throws {
         try Self.make(home.url())
-        let references = [1, 2].map {
-            NSManagedObjectModelReference(model: Self.version($0), versionChecksum: Self.version($0).versionChecksum)
-        }
+        let references = Self.references(1...2)
         let stage = NSCustomMigrationStage(migratingFrom: references[0], to: references[1])
         let url = home.url()
         stage.didMigrateHandler = { manager, _ in
@@ -165,9 +178,7 @@ struct StagedStoreTests {
     @Test("that is locked when a stage fails is not called gone")
     func lockedMeanwhile() throws {
         try Self.make(home.url())
-        let references = [1, 2].map {
-            NSManagedObjectModelReference(model: Self.version($0), versionChecksum: Self.version($0).versionChecksum)
-        }
+        let references = Self.references(1...2)
         let (stage, url) = (NSCustomMigrationStage(migratingFrom: references[0], to: references[1]), home.url())
         var lock: Connection?
         stage.didMigrateHandler = { manager, _ in

@@ -40,7 +40,11 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
     func withContainer(_ container: NSPersistentContainer, _ body: () throws -> Void) rethrows {
         let thread = pthread_self()
         containers.withLock { $0.append((thread, container)) }
-        defer { containers.withLock { all in _ = all.lastIndex { $0.thread == thread }.map { all.remove(at: $0) } } }
+        defer {
+            containers.withLock { all in
+                if let place = all.lastIndex(where: { $0.thread == thread }) { all.remove(at: place) }
+            }
+        }
         try body()
     }
 }

@@ -48,7 +48,8 @@ struct StagedMigration {
         while place < end { place = try advance(from: place, end: end) }
         // What comes after all stages; the opening may not know the model that the last one has led to.
         if try !models.isDestination(metadata()) { try migrate(to: opening.model) }
-        try note(nil)
+        // A stage that has not ended may be one that only another manager knows.
+        try note { $0[DatabaseOptions.stagedVersionKey] = nil }
     }
 
     private func metadata() throws -> [String: Any] { try kind.metadata(at: url, options: opening.options) }
@@ -128,16 +129,21 @@ struct StagedMigration {
 
     private func finish(_ stage: NSCustomMigrationStage, _ model: NSManagedObjectModel) throws {
         if let handler = stage.didMigrateHandler { try call(handler, stage, model) }
-        try note(opening.configurationName.map { _ in model.versionChecksum })
+        try note {
+            $0[DatabaseOptions.stageKey] = nil
+            // The entities of a configuration may not say with which version.
+            $0[DatabaseOptions.stagedVersionKey] = opening.configurationName == nil ? nil : model.versionChecksum
+        }
     }
 
-    /// Notes that a stage has ended, and with which version where the entities of a configuration do not say that; nil where all have.
-    private func note(_ version: String?) throws {
-        var metadata = try metadata()
-        let isUnfinished = metadata.removeValue(forKey: DatabaseOptions.stageKey) != nil
-        guard isUnfinished || metadata[DatabaseOptions.stagedVersionKey] as? String != version else { return }
-        metadata[DatabaseOptions.stagedVersionKey] = version
-        try kind.setMetadata(metadata, at: url, options: opening.options)
+    /// Changes what the store says of its way through the stages.
+    private func note(_ change: (inout [String: Any]) -> Void) throws {
+        let before = try metadata()
+        var after = before
+        change(&after)
+        let keys = [DatabaseOptions.stageKey, DatabaseOptions.stagedVersionKey]
+        guard keys.contains(where: { before[$0] as? String != after[$0] as? String }) else { return }
+        try kind.setMetadata(after, at: url, options: opening.options)
     }
 
     /// A handler that was to run after its stage, when the process ended.
