@@ -30,9 +30,20 @@ extension SlotValue {
 
     private static func integer(from value: Any) -> SlotValue {
         switch value {
-        case let number as NSNumber: .integer(number.int64Value)
+        case let number as NSNumber: .integer(clamped(number))
         case let number as any BinaryInteger: .integer(Int64(clamping: number))
         default: .null
+        }
+    }
+
+    /// The number without its fraction, or the greatest or least one there is.
+    ///
+    /// NB: Foundation's own conversion makes the least number of one that is too large.
+    private static func clamped(_ number: NSNumber) -> Int64 {
+        switch number.doubleValue {
+        case 0x1p63...: number as? Int64 ?? .max
+        case ..<(-0x1p63): .min
+        default: number.int64Value
         }
     }
 

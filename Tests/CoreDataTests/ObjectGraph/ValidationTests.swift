@@ -137,6 +137,17 @@ struct ValidationTests {
         #expect(failures() == [])
     }
 
+    @Test("calls a number that no integer holds too large or too small")
+    func beyondIntegers() throws {
+        let object = owner()
+        for (number, code) in [(1e20, "1610"), (9.3e18, "1610"), (-1e20, "1620"), (.infinity, "1610"), (-.infinity, "1620")] {
+            object["level"] = number
+            #expect(failures().map { $0.prefix(10) } == ["\(code) level"])
+        }
+        object["level"] = UInt64.max
+        #expect(failures() == ["1610 level \(Int64.max)"])
+    }
+
     @Test("refuses a number that is none", arguments: ["ratio", "part"])
     func notANumber(key: String) throws {
         let object = owner()

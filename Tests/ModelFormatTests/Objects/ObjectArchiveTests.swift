@@ -26,6 +26,17 @@ struct ObjectArchiveTests {
         #expect(found[6].doubleValue == 0x1p64 && found[7].intValue == -1)
     }
 
+    @Test("is the same for equal dictionaries and sets, whatever order memory holds them in")
+    func equals() throws {
+        let names = (0..<40).map { "name \($0)" }
+        let dictionaries = [40, 4_000].map { names.reduce(into: [String: Int](minimumCapacity: $0)) { $0[$1] = $1.count } }
+        let sets = dictionaries.map { $0.keys.reduce(into: Set<String>(minimumCapacity: $0.capacity)) { $0.insert($1) } }
+        #expect(Array(dictionaries[0].keys) != Array(dictionaries[1].keys) && Array(sets[0]) != Array(sets[1]))
+        for pair in [dictionaries, sets] as [[Any]] {
+            #expect(try ObjectArchiver.data(of: pair[0]) == ObjectArchiver.data(of: pair[1]))
+        }
+    }
+
     @Test("shares what occurs twice, so that many references cost nothing")
     func sharing() throws {
         // Each level holds the one below twice: 2^40 paths lead to the text.
