@@ -105,9 +105,16 @@ extension Row {
         // One number has several representations. None of them is equal to another where it is no number.
         case .decimal: return memcmp(left, right, MemoryLayout<Decimal>.size) == 0 || value(slot) == other.value(slot)
         // NB: `==` on strings is canonical equivalence; a change between equivalent spellings is a change.
-        case .string: return withText(slot) { text in other.withText(slot) { text.elementsEqual($0) } }
+        case .string: return withText(slot) { text in other.withText(slot) { Self.areEqual(text, $0) } }
         case .binary: return value(slot) == other.value(slot)
         }
+    }
+
+    private static func areEqual(_ text: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
+        guard text.count == other.count, let start = text.baseAddress, let otherStart = other.baseAddress else {
+            return text.isEmpty && other.isEmpty
+        }
+        return memcmp(start, otherStart, text.count) == 0
     }
 
     /// The slots among some that hold another value in the other row, of the same layout.
