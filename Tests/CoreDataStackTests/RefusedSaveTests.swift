@@ -107,6 +107,40 @@ struct RefusedSaveTests {
         }
     }
 
+    // * A worker has read a note as one of a folder; others take it out of it; the worker reads the folder, which lacks it, and puts it in.
+    // => Its save meets the conflict, and goes back to it; the next one arrives.
+    @Test("a member of which a worker says what it has read, though others have changed it", arguments: StackKind.allCases)
+    func outdatedMember(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        bench.root.mergePolicy = NSMergePolicy.error
+        let (other, worker) = (try bench.separateContext(), bench.stack.newChildContext())
+        let ids = try await other.perform {
+            let (note, folder) = (other.insertNote("n"), Folder(context: other))
+            note.folder = folder
+            try other.save()
+            return [note, folder].map { $0.objectID.uriRepresentation() }
+        }
+        let coordinator = try #require(bench.root.persistentStoreCoordinator)
+        let own = try ids.map { try #require(coordinator.managedObjectID(forURIRepresentation: $0)) }
+        try await worker.perform { try #require((worker.object(with: own[0]) as? Note)?.folder != nil) }
+        try await other.perform {
+            try #require(try other.note("n")).folder = nil
+            try other.save()
+        }
+        try await worker.perform {
+            let (note, folder) = (worker.object(with: own[0]), try #require(worker.object(with: own[1]) as? Folder))
+            #expect(folder.notes.isEmpty)
+            folder.notes = try [#require(note as? Note)]
+        }
+        await cocoaError(133020) { try await worker.saveToStore() }
+        await worker.perform {
+            worker.rollback()
+            worker.insertNote("later")
+        }
+        try await worker.saveToStore()
+        #expect(try bench.stored().keys.sorted() == ["later", "n"])
+    }
+
     @Test("a file that nobody may write any more", arguments: StackKind.allCases)
     func readOnly(_ kind: StackKind) async throws {
         let bench = try await Bench(kind)

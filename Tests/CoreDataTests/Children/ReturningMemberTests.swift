@@ -82,4 +82,26 @@ struct ReturningMemberTests {
         layers.root.reset()
         #expect(try headings(layers.root) == order)
     }
+
+    // * Main gives chapters to another book after a worker has read both; the worker gives it one of them, too, and one more.
+    // => One order, in main, root and the file.
+    @Test("and that are in it above already are behind those that the child did not know, in the file too", arguments: [false, true])
+    func givenTwice(isReversed: Bool) throws {
+        let layers = try Layers(Library(.file))
+        let (book, former) = (Book(context: layers.main), Book(context: layers.main))
+        (book.title, book.pages, former.title, former.pages) = ("T", 1, "former", 1)
+        let chapters = "abc".map { heading in
+            let chapter = Chapter(context: layers.main)
+            (chapter.heading, chapter.book) = (String(heading), former)
+            return chapter
+        }
+        try layers.saveAll()
+        let (known, own) = (layers.worker.own(book), chapters.map(layers.worker.own))
+        #expect(known.chapters.isEmpty && own.allSatisfy { $0.book?.title == "former" })
+        book.chapters = [chapters[0], chapters[1]]
+        known.chapters = isReversed ? [own[2], own[0]] : [own[0], own[2]]
+        try layers.saveAll()
+        let order = isReversed ? "bca" : "bac"
+        for context in [layers.main, layers.root, try layers.library.separateContext()] { #expect(try headings(context) == order) }
+    }
 }

@@ -208,6 +208,7 @@ struct ChangeFreezer {
     private mutating func freezeUpdate(_ object: NSManagedObject) {
         let base = object.committedRow
         var slots = object.changes(from: base)
+        if !isForStores, object.state.contains(.locked) { slots.formUnion(object.statedReferences) }
         object.withScope { $0.shape.addPositions(to: &slots) }
         let group = group(of: object)
         guard !slots.isEmpty || object.hasChangedToManys else {

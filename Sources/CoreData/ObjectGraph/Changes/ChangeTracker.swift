@@ -189,9 +189,12 @@ final class ChangeTracker {
         locked.append(object)
     }
 
-    func unlockAll() {
-        for object in locked { object.state.remove(.locked) }
-        locked = []
+    func unlockAll() { unlock(locked) }
+
+    func unlock(_ objects: [NSManagedObject]) {
+        if locked.isEmpty { return }
+        for object in objects { object.state.remove(.locked) }
+        locked.removeAll { !$0.state.contains(.locked) }
     }
 
     /// The object has nothing for the next save any more.

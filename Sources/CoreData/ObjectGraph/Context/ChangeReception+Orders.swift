@@ -1,13 +1,16 @@
 /// The orders that a child has given to the members of relationships.
 extension ChangeReception {
-    /// Whom the child has led away from its owner and back to it has no position any more: the orders say where it is, and a save must write that.
-    mutating func noteReturns(of object: NSManagedObject, _ update: ChangeSet.Update) {
+    /// Whom the child has led away from its owner and back to it, or to one that has it here already, has no position any more: the orders say where
+    /// it is, and a save must write that.
+    ///
+    /// - Parameter former: what the references of the update were here.
+    mutating func noteReturns(of object: NSManagedObject, _ update: ChangeSet.Update, _ former: [(slot: Int, reference: RowReference?)]) {
         let shape = object.scope.shape
         guard shape.hasPositions else { return }
         for case let (slot, position?) in shape.positionSlots.enumerated() {
-            guard update.slots.contains(position), !update.slots.contains(slot), update.row.isNull(position),
-                let inverse = shape.toOnes[slot]?.inverse, let owner = object.forwardedReference(slot),
-                update.row.reference(slot).map(context.forwarded) == owner
+            guard update.slots.contains(position), update.row.isNull(position), let inverse = shape.toOnes[slot]?.inverse,
+                let owner = object.forwardedReference(slot), update.row.reference(slot).map(context.forwarded) == owner,
+                former.allSatisfy({ $0.slot != slot || $0.reference.map(context.forwarded) == owner })
             else { continue }
             var changed = object.changedSlots
             changed.insert(slot)

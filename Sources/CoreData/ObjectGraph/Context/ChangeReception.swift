@@ -205,14 +205,19 @@ extension ChangeReception {
             if let base = update.base, object.currentRow === base { adopt(update.row, object) }
             return object.noteChange()
         }
-        let references = update.slots.filter(object.scope.shape.layout.referenceSlots)
-        let before = references.map { object.currentRow.reference($0) }
+        let former = references(update.slots, of: object)
         if object.currentRow === base { adopt(update.row, object) } else { merge(update, object) }
         if let measured { object.own.base = measured }
         object.setChangedSlots(object.changedSlots.union(update.slots))
         object.noteChange()
-        for (slot, old) in zip(references, before) { relinked.append((object, slot, old)) }
-        noteReturns(of: object, update)
+        for (slot, reference) in former { relinked.append((object, slot, reference)) }
+        // The child has stated again what it had read: the contexts above, and the store, are to hear it, too.
+        if former.contains(where: { update.row.equals(base, at: $0.slot) }) { context.noteDisagreement(of: object) }
+        noteReturns(of: object, update, former)
+    }
+
+    private func references(_ slots: SlotMask, of object: NSManagedObject) -> [(slot: Int, reference: RowReference?)] {
+        slots.filter(object.scope.shape.layout.referenceSlots).map { ($0, object.currentRow.reference($0)) }
     }
 
     /// The object stays deleted. Where others have deleted it, no save from here will say so: the child hears of it now.
@@ -224,12 +229,11 @@ extension ChangeReception {
     private mutating func give(_ update: ChangeSet.Update, to object: NSManagedObject) {
         if object.isFault { object.fire() }
         guard object.state.isDisjoint(with: [.deleted, .inaccessible]), object.scope.shape.layout === update.row.layout else { return }
-        let references = update.slots.filter(object.scope.shape.layout.referenceSlots)
-        let before = references.map { object.currentRow.reference($0) }
+        let former = references(update.slots, of: object)
         merge(update, object)
         object.setChangedSlots(object.changedSlots.union(update.slots))
         object.noteChange()
-        for (slot, old) in zip(references, before) { relinked.append((object, slot, old)) }
+        for (slot, reference) in former { relinked.append((object, slot, reference)) }
     }
 
     /// The row as it is: it was made from this context's.
@@ -305,10 +309,17 @@ extension ChangeReception {
         object.noteChange()
     }
 
+    /// Both ends are as the child says, whichever of them is out of date here.
     private func receiveLinks(_ link: ChangeSet.LinkChange) {
         guard let (owner, index) = owner(link.owner, link.relationship) else { return }
-        for member in members(link.removed) { owner.removeMember(member, from: index) }
-        for member in members(link.added) where !member.state.contains(.deleted) { owner.addMember(member, to: index) }
+        for member in members(link.removed) {
+            owner.unlinkMember(member, index)
+            if let inverse = link.relationship.inverse { member.unlink(owner, along: inverse) }
+        }
+        for member in members(link.added) where !member.state.contains(.deleted) {
+            owner.linkMember(member, index)
+            if let inverse = link.relationship.inverse { member.link(owner, along: inverse) }
+        }
     }
 
     /// The child has carried the delete along the relationships that it knew; here, what only this context knows follows. Others may have related

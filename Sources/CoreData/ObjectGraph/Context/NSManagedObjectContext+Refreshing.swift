@@ -174,9 +174,10 @@ extension NSManagedObjectContext {
     }
 
     /// Another object, or the store, says that this one refers to it, and its own row, which is older, does not: a save here must not leave it with
-    /// that reference.
+    /// that reference. A parent is told what the row says.
     func noteDisagreement(of object: NSManagedObject) {
-        if object.state.isDisjoint(with: [.inserted, .locked, .detached]), object.key > 0 { tracker.noteLock(of: object) }
+        guard object.state.isDisjoint(with: [.inserted, .locked, .detached]) else { return }
+        if object.key > 0 || !parentSource.isStoreSide { tracker.noteLock(of: object) }
     }
 
     /// Drops all unsaved changes: inserted objects go, deleted ones come back, changed ones have their last saved values. Reads nothing.

@@ -71,6 +71,9 @@ extension NSManagedObject {
         }
     }
 
+    /// The to-one relationships that were set, also to what they were.
+    final var statedReferences: SlotMask { SlotMask(changedSlots.filter(scope.shape.layout.referenceSlots)) }
+
     final func forEachChangedToMany(_ body: (Int, ToManyContents) -> Void) {
         existingExtras?.forEachToMany { if $0.hasChanges { body($0.index, $0) } }
     }

@@ -181,7 +181,7 @@ extension NSManagedObject {
         if isKnownToLack(object, index) { return }
         guard contents(index).remove(object) else { return }
         noteToManyChange(index)
-        if let inverse = followedInverse(of: scope.shape.toManys[index]) { object.unlink(self, along: inverse) }
+        if let inverse = followedInverse(of: scope.shape.toManys[index]) { object.leaveOwner(self, along: inverse) }
     }
 
     /// Whether the members have not been read, but the object says that it is none: others may yet put it in.

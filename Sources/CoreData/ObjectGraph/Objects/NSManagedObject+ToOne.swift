@@ -127,9 +127,8 @@ extension NSManagedObject {
         } else if case .toOne(let slot, let relationship)? = scope.shape.properties[relationship.name] {
             // A to-one end has one partner: the one it had loses this object.
             let previous = target(slot)
+            guard previous !== object else { return restateTarget(slot, isDenied: object.knowsMembers(of: relationship.inverse)) }
             writeTarget(object, slot)
-            // It says so already, which the other end did not: one of the two is out of date, and both are to be as they are from now on.
-            guard previous !== object else { return _ = registeredContext?.noteDisagreement(of: self) }
             carryDeletesAlong(object)
             if let inverse = relationship.inverse { previous?.leave(self, along: inverse) }
         }
@@ -144,6 +143,26 @@ extension NSManagedObject {
             writeTarget(nil, slot)
         }
         return true
+    }
+
+    /// As `unlink`, of a member whose owner did have it.
+    final func leaveOwner(_ owner: NSManagedObject, along relationship: NSRelationshipDescription) {
+        if unlink(owner, along: relationship) || !state.isDisjoint(with: [.inserted, .deleted, .detached]) || isUninserted { return }
+        if case .toOne(let slot, _)? = scope.shape.properties[relationship.name] { restateTarget(slot, isDenied: true) }
+    }
+
+    /// This end of a relationship is as it should be, which the other end was not: one of the two is out of date, and both are to be as they are from
+    /// now on. Where the other end was not read, nobody has said otherwise: only a store finds out, and no parent is told.
+    private func restateTarget(_ slot: Int, isDenied: Bool) {
+        guard !isUninserted, let context = registeredContext else { return }
+        write(reference(slot), slot)
+        if isDenied || context.parentSource.isStoreSide { context.noteDisagreement(of: self) }
+    }
+
+    /// Whether the objects at the other end are known. True of a to-one relationship, whose row has been read.
+    private func knowsMembers(of relationship: NSRelationshipDescription?) -> Bool {
+        guard let index = relationship?.toManyIndex else { return true }
+        return existingContents(index)?.members != nil
     }
 
     /// As `unlink`, of one end of a one-to-one relationship whose other end says that there was one.
