@@ -43,7 +43,16 @@ extension NSManagedObject {
     /// The changed slots whose values differ from those of the committed row.
     final func changes(from committed: Row?) -> SlotMask {
         guard let committed else { return changedSlots }
-        return currentRow.differences(from: committed, among: changedSlots)
+        var slots = currentRow.differences(from: committed, among: changedSlots)
+        if slots.isEmpty { return slots }
+        for slot in committed.layout.referenceSlots where slots.contains(slot) && leadsWhere(committed, slot) { slots.remove(slot) }
+        return slots
+    }
+
+    /// Whether a reference differs from the committed one only in that its target has got a permanent ID since.
+    private func leadsWhere(_ committed: Row, _ slot: Int) -> Bool {
+        guard let old = committed.reference(slot), let new = reference(slot), old.key < 0, new.key > 0 else { return false }
+        return registeredContext?.forwarded(old) == new
     }
 
     /// The changed slots that keep their values when another row comes under them. An attribute that was set to the value that it had is no edit:
