@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func found(_ row: Row, of object: NSManagedObject) {
+    func found(_ row: Row, of object: NSManagedObject) {
         guard row.layout === object.scope.shape.layout else { return }
         if object.state.contains(.inserted) { return layOver(row, object) }
         guard object.state.contains(.deletedByDecision) else { return takeBackDelete(of: object, row) }
@@ -83,6 +83,11 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
+    /// Whether the object counts as deleted for nothing else than that it was used and no row was found, which may have been too early.
+    final var isMissing: Bool {
+        state.intersection([.deleted, .rowGone, .inaccessible, .deletedByDecision]) == [.deleted, .rowGone, .inaccessible]
+    }
+
     /// Whether it is to come back as a new row under the key of one that was gone.
     fileprivate var isWrittenAnew: Bool {
         state.intersection([.inserted, .deleted]) == .inserted && key > 0 && EntityLayout.version(row) > 1

@@ -36,6 +36,7 @@ extension NSManagedObjectContext {
         catchUp()
         guard let reference = identify(objectID.identity).reference else { throw try missingForeign(objectID) }
         let object = object(of: objectID, at: reference)
+        if object.isMissing, let row = try row(of: object) { found(row, of: object) }
         if object.state.contains(.rowless) {
             guard let row = try row(of: object), row.layout === object.scope.shape.layout else { throw Self.missing(objectID) }
             adopt(row, object)
