@@ -40,7 +40,7 @@ final class BatchContext: StackContext, @unchecked Sendable {
     private func tell(_ saved: BatchSave, _ root: StackContext, _ main: StackContext) {
         core.gate.enter()
         root.perform { [core] in
-            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: saved.changes, into: [root])
+            saved.merge(intoRoot: root)
             let turns = saved.turns(of: Self.insertsPerTurn)
             for (index, turn) in turns.enumerated() {
                 main.perform {
@@ -85,8 +85,13 @@ struct BatchSave: Sendable {
         [NSInsertedObjectsKey: inserted, NSUpdatedObjectsKey: updated, NSDeletedObjectsKey: deleted]
     }
 
-    /// Without what is new, which root has nothing of.
-    var changes: [AnyHashable: Any] { [NSUpdatedObjectsKey: updated, NSDeletedObjectsKey: deleted] }
+    /// Root has nothing of what is new, but for objects that it was asked for before they were there.
+    ///
+    /// > Concurrency: on root's queue.
+    func merge(intoRoot root: NSManagedObjectContext) {
+        let known = BatchSave(inserted: inserted.filter { root.registeredObject(for: $0) != nil }, updated: updated, deleted: deleted)
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: known.info, into: [root])
+    }
 
     /// Changes and deletes at once, inserts in slices.
     func turns(of count: Int) -> [BatchSave] {

@@ -46,7 +46,7 @@ extension CoreDataStack {
 
     private func merge(_ changes: BatchSave) async {
         let (root, main) = (privateQueueContext, mainQueueContext)
-        await root.perform { NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes.changes, into: [root]) }
+        await root.perform { changes.merge(intoRoot: root) }
         for turn in changes.turns(of: BatchContext.insertsPerTurn) {
             await main.perform { NSManagedObjectContext.mergeChanges(fromRemoteContextSave: turn.info, into: [main]) }
         }

@@ -144,7 +144,7 @@ final class HistoryFollowing: Sendable {
     private func merge(_ news: HistoryFollower.News) {
         guard let root = core?.root, let main = core?.main else { return }
         for part in news.parts(of: Self.changesAtOnce) {
-            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: BatchSave(part).changes, into: [root])
+            root.performAndWait { BatchSave(part).merge(intoRoot: root) }
         }
         turns.add(news.parts(of: BatchContext.insertsPerTurn), to: main)
     }

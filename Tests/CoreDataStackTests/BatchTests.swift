@@ -57,6 +57,25 @@ struct BatchTests {
         }
     }
 
+    // * Root is asked for an object by an ID that was told before it was saved.
+    // => Once it is, root and main have it.
+    @Test("brings a new object that root was asked for before it was there", arguments: StackKind.allCases)
+    func askedForEarly(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let (root, main) = (bench.root, bench.main)
+        let batch = try await bench.stack.newBatchOperationContext()
+        let id = try await batch.perform {
+            let note = batch.insertNote("new")
+            try batch.obtainPermanentIDs(for: [note])
+            return note.objectID
+        }
+        let early = try await root.perform { Kept(try #require(root.object(with: id) as? Note), []) }
+        await root.perform { #expect(early.first.text == nil) }
+        try await batch.perform { try batch.save() }
+        await root.perform(schedule: .enqueued) { #expect(early.first.text == "new") }
+        #expect(try await main.fetchedTexts() == ["new": 0])
+    }
+
     @Test("tells main's observers of new objects a thousand a turn")
     func turns() async throws {
         let bench = try await Bench(.file)

@@ -75,6 +75,37 @@ struct SharingTests {
         try await app.close()
     }
 
+    // * Root is asked for an object by an ID that another stack tells before it saves it.
+    // => Once it has, main shows it.
+    @Test("show what another has saved also where root was asked for it before it was there")
+    func askedForEarly() async throws {
+        let folder = try TemporaryFolder()
+        let model = GroupModel.make()
+        let (app, other) = (
+            try await CoreDataStack.constructSQLiteStack(model: model, at: folder.store, persistentStoreOptions: options("app")),
+            try await CoreDataStack.constructSQLiteStack(model: model, at: folder.store, persistentStoreOptions: options("other"))
+        )
+        let (root, main) = (app.privateQueueContext, app.mainQueueContext)
+        let worker = try await other.newBatchOperationContext()
+        let id = try await worker.perform {
+            try GroupModel.insert(7, into: worker)
+            try worker.obtainPermanentIDs(for: Array(worker.insertedObjects))
+            return try #require(worker.insertedObjects.first { $0.entity.name == "Group" }).objectID
+        }
+        await root.perform {
+            root.retainsRegisteredObjects = true
+            #expect(root.object(with: id).value(forKey: "number") == nil)
+        }
+        var merges = NotificationCenter.default.notifications(named: .NSManagedObjectContextDidMergeChangesObjectIDs, object: main)
+            .makeAsyncIterator()
+        try await worker.perform { try worker.save() }
+        _ = await merges.next()
+        let number = try await main.perform { try main.existingObject(with: id).value(forKey: "number") as? Int }
+        #expect(number == 7)
+        try await other.close()
+        try await app.close()
+    }
+
     private func tracked(_ bench: Bench) throws -> NSManagedObjectContext {
         try bench.separateContext(options: [NSPersistentHistoryTrackingKey: true])
     }
