@@ -9,7 +9,7 @@ extension SQLSchema {
     init(reading connection: Connection, model: NSManagedObjectModel, configuration: String?) throws {
         let file = StoreCatalog(connection: connection)
         let numbering = try EntityNumbering(names: file.entityNumbers(), model: model, configuration: configuration)
-        let joinTables = try Self.pairs(numbering).map(file.joinTable)
+        let joinTables = try Self.pairs(numbering).map { try file.joinTable(for: $0, $0.newTable(numbering: numbering)) }
         self.init(model: model, numbering: numbering, joinTables: joinTables)
         for table in tables { try file.check(table) }
     }
@@ -40,8 +40,9 @@ private struct StoreCatalog {
     }
 
     /// NB: for one model, files differ in which of the two relationships names the table, and in which of two columns that collide carries
-    /// the suffix. So both are looked up.
-    func joinTable(for pair: ManyToMany) throws -> SQLJoinTable {
+    /// the suffix. So both are looked up. Of two that differ in nothing but the suffix, it says what it says in a new store.
+    func joinTable(for pair: ManyToMany, _ new: SQLJoinTable) throws -> SQLJoinTable {
+        if try columns(of: new.name).isSuperset(of: new.columns) { return new }
         for pair in [pair, pair.swapped] {
             let present = try columns(of: pair.tableName)
             guard let masterColumn = variant(of: pair.masterColumn, in: present, except: nil),
