@@ -82,7 +82,9 @@ extension StackCore {
         }
         try check()
         await gate.drain()
-        for context in takeTransientContexts() { context.leaveBehind(throwing: .storeWasReset) }
+        // Who is made meanwhile may read what is gone.
+        beginLeavingBehind()
+        defer { endLeavingBehind() }
         try await CoreDataStack.inBackground { [self] in
             try exchange()
             // The new store knows nobody who follows it.
@@ -94,8 +96,6 @@ extension StackCore {
                 context.reset()
             }
         }
-        // Who was made meanwhile may have read what is gone.
-        for context in takeTransientContexts() { context.leaveBehind(throwing: .storeWasReset) }
     }
 }
 

@@ -17,6 +17,8 @@ final class StackCore: Sendable {
         weak var main: StackContext?
         /// Contexts that a reset leaves behind.
         var transient: [Weak<StackContext>] = []
+        /// Whether one is leaving them behind: who comes now has come too late.
+        var isLeavingBehind = false
         var following: HistoryFollowing?
     }
 
@@ -53,13 +55,24 @@ final class StackCore: Sendable {
         return child
     }
 
-    /// Notes a context that a reset leaves behind.
+    /// Notes a context that a reset leaves behind; at once, where one is under way.
     func add(_ context: StackContext) {
-        contexts.with { contexts in
+        let isLate = contexts.with { contexts in
+            if contexts.isLeavingBehind { return true }
             contexts.transient.removeAll { $0.object == nil }
             contexts.transient.append(Weak(object: context))
+            return false
         }
+        if isLate { context.leaveBehind(throwing: .storeWasReset) }
     }
+
+    /// A reset leaves the contexts behind that there are, and those that are made until it ends that.
+    func beginLeavingBehind() {
+        contexts.with { $0.isLeavingBehind = true }
+        for context in takeTransientContexts() { context.leaveBehind(throwing: .storeWasReset) }
+    }
+
+    func endLeavingBehind() { contexts.with { $0.isLeavingBehind = false } }
 
     /// Contexts that a reset leaves behind, as far as they live.
     var transientContexts: [StackContext] { contexts.with { $0.transient.compactMap(\.object) } }

@@ -52,7 +52,7 @@ struct ResetRaceTests {
     }
 
     // * A reset waits for root's queue. A worker that it has left behind makes another meanwhile, which may know what is gone.
-    // => After the reset that one is left behind, too: what it changes is refused, and in nobody's way.
+    // => That one is left behind from its beginning, too: what it changes is refused, and in nobody's way.
     @Test("leaves contexts behind that were made during it", arguments: StackKind.allCases)
     func madeMeanwhile(_ kind: StackKind) async throws {
         let bench = try await Bench(kind)
@@ -70,6 +70,7 @@ struct ResetRaceTests {
         async let reset: Void = bench.stack.resetStore()
         while before.parentLink?.isCut == false { await Task.yield() }
         let straggler = bench.stack.newChildContext()
+        #expect(straggler.parentLink?.isCut == true)
         isOver.signal()
         try await reset
         await #expect(throws: CoreDataStack.Error.storeWasReset) { try await straggler.fetchedTexts() }
