@@ -166,4 +166,23 @@ struct ChildFetchingTests {
         #expect(try library.sql("SELECT COUNT(*), COUNT(DISTINCT Z_PK) FROM ZBOOK") == "2|2")
         #expect(try library.sql("SELECT MAX(ZBOOK.Z_PK) <= Z_MAX FROM ZBOOK, Z_PRIMARYKEY WHERE Z_NAME = 'Book'") == "1")
     }
+
+    // * A fault with unsaved members, which the child has had the row of; a sibling deletes the object.
+    // => No fetch gives an object that is deleted, without values.
+    @Test("leave out what was deleted above, also where a fault has changed members", arguments: [false, true])
+    func deletedAbove(isSorted: Bool) throws {
+        let (worker, sibling) = (layers.worker, layers.newWorker())
+        for title in ["a", "b"] { book(title, 1, in: layers.root) }
+        try layers.root.save()
+        let known = try #require(try worker.one(Book.self, where: "title == 'a'"))
+        worker.refresh(known, mergeChanges: false)
+        let tag = Tag(context: worker)
+        tag.label = "t"
+        known.mutableSetValue(forKey: "tags").add(tag)
+        #expect(known.isFault)
+        sibling.delete(sibling.own(known))
+        try sibling.save()
+        #expect(try worker.all(Book.self, sortedBy: isSorted ? "title" : nil).map(\.title) == ["b"])
+        #expect(known.isDeleted)
+    }
 }

@@ -46,8 +46,7 @@ final class FetchOverlay {
             (self.query, affectsAll, excludedRows, changedRowLimit) = (query, false, self.inherited.references, stored)
             isBelowOthers = context.parent != nil
             candidates = try found.filter { object in
-                // Of one that nobody has read it may turn out that it is gone.
-                if object.state.contains(.rowless), object.isFault, !object.state.isDisjoint(with: .pending) { try object.fireThrowing() }
+                if !object.state.isDisjoint(with: .pending) { try Self.look(for: object) }
                 return object.state.isDisjoint(with: .deleted) && !object.state.isDisjoint(with: .pending) && !object.isForeign
                     && isAsked(Int(object.scope.entityIndex), object.scope.store)
             }
@@ -70,10 +69,14 @@ final class FetchOverlay {
         self.query = query
         excludedRows = affected.map(\.rowReference) + self.inherited.references
         candidates = try affected.filter { object in
-            // Of one that nobody has read it may turn out that it is gone.
-            if object.state.contains(.rowless), object.isFault { try object.fireThrowing() }
+            try Self.look(for: object)
             return !object.state.contains(.deleted)
         }
+    }
+
+    /// Of a fault that nobody has read, or whose row others may have deleted since, it may turn out that it is gone.
+    private static func look(for object: NSManagedObject) throws {
+        if object.isFault, object.state.contains(.rowless) || object.mayBeStale { try object.fireThrowing() }
     }
 
     /// So few objects are looked at rather than listed.
