@@ -164,14 +164,22 @@ extension NSPersistentStoreCoordinator {
     /// to be another's.
     ///
     /// - Throws: a `CocoaError`: 260 where there is no store, 134010 where it is of another type, 134070 for values that no property list can
-    ///   hold, and others as adding it; 134060 for a class of the program's that does not say how.
+    ///   hold and for an identifier that no URI can, and others as adding it; 134060 for a class of the program's that does not say how.
     public class func setMetadata(
         _ metadata: [String: Any]?,
         forPersistentStoreOfType storeType: String,
         at url: URL,
         options: [AnyHashable: Any]? = nil
     ) throws {
-        try StoreTypes.kind(of: storeType).setMetadata(metadata ?? [:], at: url, options: options)
+        let kind = try StoreTypes.kind(of: storeType)
+        if let uuid = metadata?[NSStoreUUIDKey] as? String, !uuid.isStoreIdentifier {
+            throw CocoaError.coreData(
+                .persistentStoreOperation,
+                "\"\(uuid)\" cannot be the identifier of a store (\(NSStoreUUIDKey)): letters, digits and hyphens can be in the URIs of its objects.",
+                userInfo: [NSFilePathErrorKey: url.path]
+            )
+        }
+        try kind.setMetadata(metadata ?? [:], at: url, options: options)
     }
 
     /// As `setMetadata(_:forPersistentStoreOfType:at:options:)`.

@@ -108,10 +108,7 @@ struct StoreClass: StoreKind {
 extension NSPersistentStore {
     /// - Throws: `CocoaError` 134080 for an identifier that cannot be in a URI.
     final func requireIdentifier(_ uuid: String, _ method: String) throws {
-        let isPlain = uuid.utf8.allSatisfy {
-            $0 < 128 && (Character(Unicode.Scalar($0)).isLetter || Character(Unicode.Scalar($0)).isNumber || $0 == 45)
-        }
-        if isPlain { return }
+        if uuid.isStoreIdentifier { return }
         throw broken(
             method,
             "has set \(NSStoreUUIDKey) to \"\(uuid)\": letters, digits and hyphens can be in the URIs of its objects",

@@ -165,9 +165,13 @@ extension RowStore {
     }
 
     var withoutHistory: CocoaError {
-        .coreData(
+        let why =
+            capabilities.contains(.sql)
+            ? "has no history: open it with \(NSPersistentHistoryTrackingKey)"
+            : "has no history, whatever it is opened with: stores of type \(type) keep none"
+        return .coreData(
             .persistentStoreUnsupportedRequestType,
-            "The store at \(url?.path ?? "?") has no history: open it with \(NSPersistentHistoryTrackingKey).",
+            "The store at \(url?.path ?? "?") \(why).",
             userInfo: [NSAffectedStoresErrorKey: [self]]
         )
     }

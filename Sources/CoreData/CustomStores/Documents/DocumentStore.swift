@@ -23,7 +23,10 @@ class DocumentStore: NSAtomicStore {
         if isDirectory.boolValue { throw Document.corrupt(url, "is a directory, not a document") }
         stamp = FileStamp(url)
         if stamp?.isEmpty == true { return try make(url) }
-        let document = try Document(contentsOf: url)
+        let document = try Self.document(at: url)
+        guard (document.metadata[NSStoreUUIDKey] as? String)?.isStoreIdentifier == true else {
+            throw Document.corrupt(url, "is damaged: its metadata have no identifier (\(NSStoreUUIDKey)) that a store can have")
+        }
         self.document = document
         metadata = document.metadata
     }
@@ -108,10 +111,13 @@ class DocumentStore: NSAtomicStore {
         return try document(at: url).metadata
     }
 
-    /// - Throws: `CocoaError` 134010 for a document of the other type.
+    /// - Throws: `CocoaError` 134010 for a document of the other type, 259 for one that says none.
     private class func document(at url: URL) throws -> Document {
         let document = try Document(contentsOf: url)
-        guard let type = document.metadata[NSStoreTypeKey] as? String, type != storeType else { return document }
+        guard let type = document.metadata[NSStoreTypeKey] as? String else {
+            throw Document.corrupt(url, "is damaged: its metadata do not say of which type it is (\(NSStoreTypeKey))")
+        }
+        if type == storeType { return document }
         throw CocoaError.coreData(
             .persistentStoreTypeMismatch,
             "The store at \(url.path) is of type \(type), not \(storeType).",
