@@ -91,6 +91,7 @@ final class NodeUpdate {
         guard let node = store.cacheNode(for: object.objectID) else {
             throw store.broken("load()", "has not added a node for \(object.objectID), which is to be saved", .persistentStoreSave)
         }
+        try object.requireReadableValues()
         replaced.append((node, node.snapshot))
         store.updateCacheNode(node, from: object)
         try requireKnownKeys(node, object.entity)

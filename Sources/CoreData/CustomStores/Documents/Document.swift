@@ -93,7 +93,7 @@ struct Document {
         var values: [String: Any] = [:]
         for case let attribute? in shape.attributes {
             guard let value = node.attributeValue(attribute.name) else { continue }
-            values[attribute.name] = DocumentValue.encoded(SlotValue(value, for: attribute))
+            values[attribute.name] = try DocumentValue.encoded(value, of: attribute, node.entity)
         }
         if !values.isEmpty { object["values"] = values }
         var ends: [String: [Int64]] = [:]
@@ -111,7 +111,17 @@ struct Document {
 
 /// Attribute values in a property list: as they are where the list has a form that loses nothing, else as text.
 enum DocumentValue {
-    static func encoded(_ value: SlotValue) -> Any? {
+    /// - Throws: `CocoaError` 134030 for a value of which its transformer makes no data.
+    static func encoded(_ value: Any, of attribute: NSAttributeDescription, _ entity: NSEntityDescription) throws -> Any? {
+        let stored = SlotValue(value, for: attribute)
+        if stored != .null { return encoded(stored) }
+        throw CocoaError.coreData(
+            .persistentStoreSave,
+            "\(entity.name ?? "?").\(attribute.name) would be lost: nothing can be written for a \(type(of: value))."
+        )
+    }
+
+    private static func encoded(_ value: SlotValue) -> Any? {
         switch value {
         case .null, .reference: nil
         case .integer(let number): number

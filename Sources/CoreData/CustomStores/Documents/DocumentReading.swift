@@ -60,7 +60,18 @@ struct DocumentReading {
             guard let attribute = entity.attributesByName[name], let stored = DocumentValue.decoded(value, for: attribute) else {
                 throw corrupt("has a value for \(entity.name ?? "?").\(name) that is none")
             }
-            node.setValue(try stored.value(for: attribute), forKey: name)
+            node.setValue(try readable(stored, attribute, entity), forKey: name)
+        }
+    }
+
+    /// - Throws: `CocoaError` 134080 for what the attribute's transformer cannot read.
+    private func readable(_ stored: SlotValue, _ attribute: NSAttributeDescription, _ entity: NSEntityDescription) throws -> Any? {
+        do { return try stored.value(for: attribute) } catch {
+            throw CocoaError.coreData(
+                .persistentStoreOpen,
+                "\(store.url?.path ?? "The file") has a value for \(entity.name ?? "?").\(attribute.name) that cannot be read: \(error.localizedDescription)",
+                userInfo: [NSFilePathErrorKey: store.url?.path ?? "", NSUnderlyingErrorKey: error]
+            )
         }
     }
 

@@ -33,7 +33,7 @@ struct DocumentWriting {
         let groups = try model.entitiesInIndexOrder.filter { !$0.isAbstract && isStored($0) }.map(group)
         let present = Set(groups.flatMap { group in group.objects.map { Place(root: group.root, number: $0.number) } })
         for group in groups {
-            objects[group.entity.name ?? ""] = group.objects.map { fields($0.object, $0.number, present) }
+            objects[group.entity.name ?? ""] = try group.objects.map { try fields($0.object, $0.number, present) }
             lastNumbers[group.root] = max(lastNumbers[group.root] ?? 0, group.objects.last?.number ?? 0)
         }
         return Document(metadata: metadata, lastNumbers: lastNumbers, objects: objects.filter { !$0.value.isEmpty })
@@ -52,11 +52,14 @@ struct DocumentWriting {
     }
 
     /// NB: a relationship without inverse may lead to what was deleted.
-    private func fields(_ object: NSManagedObject, _ number: Int64, _ present: Set<Place>) -> [String: Any] {
+    ///
+    /// - Throws: `CocoaError` 134030 for a value that its transformer cannot read.
+    private func fields(_ object: NSManagedObject, _ number: Int64, _ present: Set<Place>) throws -> [String: Any] {
+        try object.requireReadableValues()
         var values: [String: Any] = [:]
         for case let attribute? in object.entity.shape.attributes {
             guard let value = object.value(forKey: attribute.name) else { continue }
-            values[attribute.name] = DocumentValue.encoded(SlotValue(value, for: attribute))
+            values[attribute.name] = try DocumentValue.encoded(value, of: attribute, object.entity)
         }
         var ends: [String: [Int64]] = [:]
         for relationship in object.entity.relationshipsByName.values where !relationship.isTransient {

@@ -42,6 +42,8 @@ final class ObjectSave {
         insertedKeys = changes.groups.map { _, group in ContiguousArray(group.inserts.map { forwarding[$0.key]?.key ?? $0.key }) }
         updated = Set(changes.groups.flatMap { _, group in group.updates.compactMap { object($0.key, group) } })
         try updated.formUnion(untoldOwners)
+        for object in inserted.joined() { try object.requireReadableValues() }
+        for object in updated { try object.requireReadableValues() }
     }
 
     /// Whose lists gain or lose members, as the class knows them, and did not as the context has read them: the save does not name them.

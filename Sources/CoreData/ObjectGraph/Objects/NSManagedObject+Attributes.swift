@@ -34,21 +34,44 @@ extension NSManagedObject {
 
     /// A value of a row of this object; nil, and a line in the log, where its transformer cannot read it.
     final func readable(_ value: SlotValue, _ attribute: NSAttributeDescription) -> Any? {
-        do {
-            return try value.value(for: attribute)
-        } catch {
+        reading(attribute) { try value.value(for: attribute) }
+    }
+
+    private func reading(_ attribute: NSAttributeDescription, _ read: () throws -> Any?) -> Any? {
+        do { return try read() } catch {
             registeredContext?.logFailure("reading \(scope.entity.name ?? "?").\(attribute.name)", error)
             return nil
         }
     }
 
-    /// One object as long as its data stay the same: it is kept beside the row.
     private func transformedValue(_ slot: Int, _ attribute: NSAttributeDescription) -> Any? {
+        reading(attribute) { try requiredValue(slot, attribute) }
+    }
+
+    /// One object as long as its data stay the same: it is kept beside the row.
+    ///
+    /// - Throws: why its transformer cannot read it.
+    private func requiredValue(_ slot: Int, _ attribute: NSAttributeDescription) throws -> Any? {
         guard case .binary(let data) = currentRow.value(slot) else { return nil }
         if let known = existingExtras?.transformed[slot], known.data == data { return known.value }
-        guard let value = readable(.binary(data), attribute) else { return nil }
+        guard let value = try SlotValue.binary(data).value(for: attribute) else { return nil }
         extras.transformed[slot] = TransformedValue(data: data, value: value, failure: nil)
         return value
+    }
+
+    /// For who writes all values of an object, and would write nil for what its transformer cannot read.
+    ///
+    /// - Throws: `CocoaError` 134030, which names the attribute.
+    final func requireReadableValues() throws {
+        for (slot, attribute) in scope.shape.transformables {
+            do { _ = try requiredValue(slot, attribute) } catch {
+                throw CocoaError.coreData(
+                    .persistentStoreSave,
+                    "\(scope.entity.name ?? "?").\(attribute.name) would be lost, since it cannot be read: \(error.localizedDescription)",
+                    userInfo: [NSUnderlyingErrorKey: error]
+                )
+            }
+        }
     }
 
     final func setAttribute(_ value: Any?, _ slot: Int, _ attribute: NSAttributeDescription) {
