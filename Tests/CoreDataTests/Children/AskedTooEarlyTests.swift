@@ -30,4 +30,25 @@ struct AskedTooEarlyTests {
         #expect(try beside.existingObject(with: id) === faults[1] && faults[1].label == "t" && !beside.hasChanges)
         #expect(try beside.all(Tag.self) == [faults[1]] && sibling.all(Tag.self) == [faults[0]])
     }
+
+    // * As above, and nobody asks for it; the context fetches, beside few or many unsaved objects.
+    // => It is among the results, and counted.
+    @Test("is fetched once it is in the file", arguments: [0, 40], [0, 1])
+    func fetched(unsaved: Int, batchSize: Int) throws {
+        try layers.worker.obtainPermanentIDs(for: [tag])
+        let beside = layers.library.newContext()
+        let fault = try #require(beside.object(with: tag.objectID) as? Tag)
+        #expect(fault.label == nil && fault.isDeleted)
+        for _ in 0..<unsaved { Tag(context: beside).label = "other" }
+        let request = NSFetchRequest<Tag>(entityName: "Tag")
+        request.predicate = NSPredicate(format: "label == 't'")
+        request.fetchBatchSize = batchSize
+        #expect(try beside.fetch(request) == [] && beside.count(for: request) == 0)
+        try layers.saveAll()
+        #expect(try beside.count(for: request) == 1)
+        #expect(try beside.fetch(request) == [fault])
+        #expect(fault.label == "t" && beside.deletedObjects.isEmpty)
+        try beside.save()
+        #expect(try layers.library.sql("SELECT COUNT(*) FROM ZTAG WHERE ZLABEL = 't'") == "1")
+    }
 }

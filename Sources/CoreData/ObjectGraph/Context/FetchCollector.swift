@@ -85,8 +85,9 @@ struct FetchCollector {
         (run.known.isEmpty ? nil : run.known[index - run.range.lowerBound]) ?? Row(run.batch, index)
     }
 
-    /// An object that the context has keeps its values; one without takes the row.
+    /// An object that the context has keeps its values; one without takes the row. One that counts as deleted is seen to after the fetch.
     private func refresh(_ object: NSManagedObject, _ run: RowRun, _ index: Int) {
+        if object.isMissing { return }
         let row = row(run, index)
         if run.heldSlots != nil, row.owner === run.batch {
             object.hold(row)

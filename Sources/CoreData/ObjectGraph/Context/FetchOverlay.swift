@@ -12,6 +12,8 @@ final class FetchOverlay {
     let affectsAll: Bool
     /// How many rows at most the store may count though the context has changed them; nil where they are excluded. They are dropped afterwards.
     private let changedRowLimit: Int?
+    /// Whether the store may give rows of objects that were used before they were there: those count as deleted for nothing else, and are back then.
+    let mayGiveMissing: Bool
     /// Whether contexts above may give keys at any moment to objects that are not excluded.
     private let isBelowOthers: Bool
     /// Whether objects that this context has read stand in for others by now, of the contexts above: then the answer is that of a context which
@@ -44,7 +46,7 @@ final class FetchOverlay {
             let (found, stored) = index.objects(probe.key, probe.values, in: context.tracker.objects)
             self.inherited = inherited.only { isAsked(Int($0.entity), $0.store) }
             (self.query, affectsAll, excludedRows, changedRowLimit) = (query, false, self.inherited.references, stored)
-            isBelowOthers = context.parent != nil
+            (isBelowOthers, mayGiveMissing) = (context.parent != nil, true)
             candidates = try found.filter { object in
                 if !object.state.isDisjoint(with: .pending) { try Self.look(for: object) }
                 return object.state.isDisjoint(with: .deleted) && !object.state.isDisjoint(with: .pending) && !object.isForeign
@@ -67,7 +69,8 @@ final class FetchOverlay {
         self.inherited = inherited.only { isAsked(Int($0.entity), $0.store) }
         guard !affected.isEmpty || !self.inherited.isEmpty || affectsAll else { return nil }
         self.query = query
-        excludedRows = affected.map(\.rowReference) + self.inherited.references
+        mayGiveMissing = affected.contains(where: \.isMissing)
+        excludedRows = affected.lazy.filter { !$0.isMissing }.map(\.rowReference) + self.inherited.references
         candidates = try affected.filter { object in
             try Self.look(for: object)
             return !object.state.contains(.deleted)

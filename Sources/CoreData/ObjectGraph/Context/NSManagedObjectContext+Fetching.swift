@@ -171,7 +171,7 @@ extension NSManagedObjectContext {
         if let count = request.unreadBatchSize, overlay?.isMergedByOrder != true,
             let references = try parentSource.references(overlay?.storeQuery ?? query)
         {
-            let objects = objects(for: references, unread: count, paths)
+            let objects = returned(objects(for: references, unread: count, paths), overlay)
             return try overlay?.merged(into: objects) ?? objects
         }
         var collector = FetchCollector(
@@ -182,8 +182,15 @@ extension NSManagedObjectContext {
         )
         let residue = try parentSource.fetch(overlay?.storeQuery ?? query) { collector.collect($0) }
         if let residue, residue.readsObjects, !isFresh, mustBeSeenAfresh(query, withUnsaved: request.includesPendingChanges) { return nil }
-        let objects = try residue?.applied(to: collector.objects, query, windows: overlay == nil) ?? collector.objects
+        let stored = returned(collector.objects, overlay)
+        let objects = try residue?.applied(to: stored, query, windows: overlay == nil) ?? stored
         return try prefetched(paths, overlay?.merged(into: objects) ?? objects)
+    }
+
+    /// Those that the store has, among them who was used before it was there and is back now.
+    private func returned(_ objects: [NSManagedObject], _ overlay: FetchOverlay?) -> [NSManagedObject] {
+        guard overlay?.mayGiveMissing == true else { return objects }
+        return objects.filter { !$0.isMissing || returnFoundRow(of: $0) }
     }
 
     private func prefetched(_ paths: PrefetchPaths, _ objects: [NSManagedObject]) throws -> [NSManagedObject] {
