@@ -145,6 +145,25 @@ struct VanishingTests: TwoContextSuite {
         #expect(!other.hasChanges)
     }
 
+    // * Deleted here, then by others, which is merged; then the rollback.
+    @Test("comes back from a rollback as a fault, though its delete was decided on here before")
+    func rolledBackDecision() throws {
+        let book = try library.savedBook()
+        let books = NSFetchRequest<Book>(entityName: "Book")
+        books.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        let list = NSFetchedResultsController(fetchRequest: books, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+        let calls = CallMirror()
+        list.delegate = calls
+        try list.performFetch()
+        calls.start(list)
+        context.delete(book)
+        context.processPendingChanges()
+        try deleteElsewhere(book)
+        context.rollback()
+        #expect(try context.fetch(books).isEmpty && list.fetchedObjects?.isEmpty == true)
+        #expect(book.title == nil)
+    }
+
     @Test("is written anew when it is inserted again")
     func insertedAgain() throws {
         let tag = Tag(context: context)

@@ -43,6 +43,7 @@ extension NSManagedObjectContext {
         if object.state.contains(.deleted) {
             // A delete that was decided here stays one; where the row was looked for, it has nothing to delete.
             if reason == .missingRow, !object.state.contains(.rowGone) { object.state.formUnion([.rowGone, .deletedByDecision]) }
+            if reason == .deleteElsewhere, !object.state.contains(.inserted) { object.state.insert(.savedMeanwhile) }
             return
         }
         if reason != .missingRow, !prepareDeletion(of: object, reason) { return }

@@ -45,7 +45,7 @@
     static let rowGone = Self(rawValue: 1 << 20)
     /// Its delete was decided on in this context, before its row turned out to be missing. Only together with `rowGone`.
     static let deletedByDecision = Self(rawValue: 1 << 24)
-    /// Others have saved it while its delete was pending: if that is taken back, it is read again. Only together with `deleted`.
+    /// Others have saved it, or its delete, while its delete was pending: if that is taken back, it is read again. Only together with `deleted`.
     static let savedMeanwhile = Self(rawValue: 1 << 26)
     /// Was read as, or became, a member of a many-to-many relationship, from the other end.
     static let readAsMember = Self(rawValue: 1 << 25)
