@@ -49,9 +49,6 @@ extension Observable where Self: NSManagedObject {
 }
 
 extension NSManagedObject {
-    @available(*, unavailable, message: "No key-value observing on Linux: put the override between #if canImport(ObjectiveC) and #endif.")
-    public class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { absent() }
-
     @available(*, unavailable, message: "There is no key-value observing on Linux: NSManagedObjectContextObjectsDidChange tells.")
     public func addObserver(
         _ observer: NSObject,

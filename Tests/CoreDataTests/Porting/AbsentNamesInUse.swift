@@ -72,6 +72,11 @@ final class Watcher: NSObject {
 }
 
 @available(*, unavailable)
+final class ObservedTag: NSManagedObject {
+    override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { ["label"] }
+}
+
+@available(*, unavailable)
 final class SongIndex: NSCoreDataCoreSpotlightDelegate {
     override func domainIdentifier() -> String { "songs" }
     override func indexName() -> String? { nil }

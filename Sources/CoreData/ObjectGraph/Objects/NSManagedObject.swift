@@ -151,6 +151,10 @@ open class NSManagedObject: NSObject {
     /// Whether `willChangeValue(forKey:)` with a key that the model does not have leaves the object unchanged.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
+    // NB: stands here, and is open, for those who override it: of an extension's the compiler says no more than that it is in one.
+    @available(*, unavailable, message: "No key-value observing on Linux: put the override between #if canImport(ObjectiveC) and #endif.")
+    open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { absent() }
+
     /// Objects are equal when they are the same object.
     public final override func isEqual(_ object: Any?) -> Bool {
         // NB: sets ask this at each collision of hashes, and making an object of the argument costs more than the rest. An object in an `Any`
