@@ -100,6 +100,16 @@ struct SQLCommandTests {
         #expect(run.output == "1\n\n2\n", "\(run.errors)")
     }
 
+    @Test(
+        "says of what would change the store or the connection that it is only read",
+        arguments: ["DELETE FROM ZBOOK", "PRAGMA user_version = 5", "ATTACH 'other.sqlite' AS other"]
+    )
+    func changing(statement: String) async throws {
+        let run = try await sql(statement)
+        let said = "\(store) is only read, and this would change something: \(statement)"
+        #expect(run.status == 2 && run.errors.contains(said), "\(run.errors)")
+    }
+
     @Test("names the store and the statement, where SQL is wrong")
     func wrong() async throws {
         let run = try await sql("SELECT colour FROM ZBOOK")

@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import SQLiteDriver
 
@@ -20,8 +21,8 @@ extension StoreInspector {
     ///   run.
     package func run(_ sql: String, _ body: (StoredRows) throws -> Void) throws {
         try inStore(url) {
-            let statements = try connection.prepareAll(sql)
-            if let statement = statements.first(where: { !$0.isReadOnly }) { throw writes(statement) }
+            let statements = try prepare(sql)
+            if let statement = statements.first(where: { !$0.isReadOnly }) { throw changes(statement.sql) }
             for statement in statements {
                 let rows = StoredRows(columns: statement.columnNames, statement: statement)
                 if rows.columns.isEmpty { try rows.forEach { _ in } } else { try body(rows) }
@@ -29,8 +30,17 @@ extension StoreInspector {
         }
     }
 
-    private func writes(_ statement: Statement) -> CocoaError {
-        let text = statement.sql.trimmingCharacters(in: .whitespacesAndNewlines)
+    // NB: pragmas and ATTACH are read-only to SQLite, and refused where they are prepared.
+    private func prepare(_ sql: String) throws -> [Statement] {
+        do {
+            return try connection.prepareAll(sql)
+        } catch let error as SQLiteError where error.code == SQLITE_AUTH {
+            throw changes(error.sql ?? sql)
+        }
+    }
+
+    private func changes(_ sql: String) -> CocoaError {
+        let text = sql.trimmingCharacters(in: .whitespacesAndNewlines)
         return .coreData(
             .persistentStoreOperation,
             "The store at \(url.path) is only read, and this would change something: \(text)",
