@@ -190,6 +190,12 @@ struct FetchingTests {
         }
         let said = String(decoding: unknown?.standardErrorContent ?? [], as: UTF8.self)
         #expect(said.contains("no entity named Unicorn"))
+        let batch = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let library = try Library()
+            _ = try library.context.execute(NSBatchInsertRequest(entityName: "Unicorn", objects: [["title": "a"]]))
+        }
+        let batchSaid = String(decoding: batch?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(batchSaid.contains("no entity named Unicorn, which a request names"))
         let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let library = try Library()
             _ = try library.context.fetch(NSFetchRequest<Book>(entityName: "Tag"))

@@ -68,7 +68,7 @@ extension NSManagedObjectContext {
             let model = parentSource.managedObjectModel
             guard let entity = model.entitiesByName[name] else {
                 let hint = model.hint(forEntity: name)
-                misuse("The model of the context's coordinator has no entity named \(name), which a fetch request names.\(hint)")
+                misuse("The model of the context's coordinator has no entity named \(name), which a request names.\(hint)")
             }
             return entity
         }
