@@ -54,9 +54,9 @@ struct KeyPathReader {
         case "@avg": return Aggregates.average(values) ?? (semantics == .foundation ? 0 : nil)
         case "@min": return Aggregates.minimum(values)
         case "@max": return Aggregates.maximum(values)
-        case "@unionOfObjects", "@unionOfArrays": return Aggregates.present(values)
+        case "@unionOfObjects", "@unionOfArrays": return Aggregates.present(values).compactMap { $0 }
         case "@distinctUnionOfObjects", "@distinctUnionOfArrays", "@distinctUnionOfSets":
-            return Aggregates.distinct(Aggregates.present(values))
+            return Aggregates.distinct(Aggregates.present(values)).compactMap { $0 }
         default: throw PredicateEvaluationError.unsupported("there is no collection operator \"\(name)\"")
         }
     }
