@@ -141,6 +141,39 @@ struct RefusedSaveTests {
         #expect(try bench.stored().keys.sorted() == ["later", "n"])
     }
 
+    // * Two workers take a note out of its folder, and one is in the store first. The save of the other is refused for a duplicate.
+    // => Nothing is put back to what the other had read: not in root, and not in the file.
+    @Test("and of a change that others have saved, too, nothing is undone", arguments: StackKind.allCases)
+    func sameChange(_ kind: StackKind) async throws {
+        let bench = try await Bench.uniqueTexts(kind)
+        let (root, main) = (bench.root, bench.main)
+        let ids = try await main.perform {
+            let (note, folder) = (main.insertNote("n"), Folder(context: main))
+            note.folder = folder
+            try main.obtainPermanentIDs(for: [note, folder])
+            return [note.objectID, folder.objectID]
+        }
+        try await main.saveToStore()
+        let known = try await root.perform { Kept(try #require(root.existingObject(with: ids[0]) as? Note), []) }
+        let (first, second) = (bench.stack.newChildContext(), bench.stack.newChildContext())
+        for worker in [second, first] {
+            await worker.perform {
+                worker.automaticallyMergesChangesFromParent = false
+                (worker.object(with: ids[0]) as? Note)?.folder = nil
+            }
+        }
+        try await first.saveToStore()
+        await second.perform { _ = second.insertNote("same") }
+        await cocoaError(133021) { try await second.saveToStore() }
+        await root.perform { #expect(known.first.folder == nil && !root.hasChanges) }
+        try await bench.stack.flush()
+        let reader = try bench.separateContext()
+        try await reader.perform {
+            let note = try #require(try reader.note("n"))
+            #expect(try note.folder == nil && reader.count(for: NSFetchRequest<Folder>(entityName: "Folder")) == 1)
+        }
+    }
+
     @Test("a file that nobody may write any more", arguments: StackKind.allCases)
     func readOnly(_ kind: StackKind) async throws {
         let bench = try await Bench(kind)

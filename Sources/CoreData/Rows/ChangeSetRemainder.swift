@@ -18,12 +18,19 @@ struct ChangeSetRemainder {
         func row(_ slot: Int) -> Row? { updates.last { $0.slots.contains(slot) }?.row ?? inserted }
     }
 
-    /// - Parameter newest: gives the permanent form of a reference, where there is one.
-    init(of whole: ChangeSet, beyond parts: [ChangeSet], newest: @escaping (RowReference) -> RowReference) {
+    /// - Parameters:
+    ///   - newest: gives the permanent form of a reference, where there is one.
+    ///   - current: gives the row that the context has of an object; nil where it has none.
+    init(
+        of whole: ChangeSet,
+        beyond parts: [ChangeSet],
+        newest: @escaping (RowReference) -> RowReference,
+        current: (RowReference) -> Row?
+    ) {
         self.newest = { newest($0).identity }
         for part in parts { for group in part.groups { note(group) } }
         for group in whole.groups { addRest(of: group) }
-        addReversals()
+        addReversals(current)
         addLinks(whole, parts)
         addOrders(whole, parts)
         addTransients(whole, parts)
@@ -65,13 +72,13 @@ struct ChangeSetRemainder {
         if !rest.isEmpty { changes.groups.append(rest) }
     }
 
-    /// What the parts have done and the whole has not: it was undone.
-    private mutating func addReversals() {
+    /// What the parts have done and the whole has not: it was undone. Or others have saved the same meanwhile, and it is no change any more.
+    private mutating func addReversals(_ current: (RowReference) -> Row?) {
         for (reference, known) in known where !known.isDeleted && !met.contains(reference) {
             var group = ChangeSet.Group(entity: known.group.entity, store: known.group.store)
             if let row = known.inserted {
                 group.deletes.append(ChangeSet.Delete(key: reference.key, base: row))
-            } else if let base = known.updates.first?.base {
+            } else if let base = current(reference) ?? known.updates.first?.base {
                 let touched = known.updates.reduce(SlotMask()) { $0.union($1.slots) }
                 let slots = differences(base, known, among: touched)
                 if !slots.isEmpty { group.updates.append(ChangeSet.Update(row: base, key: reference.key, base: base, slots: slots)) }

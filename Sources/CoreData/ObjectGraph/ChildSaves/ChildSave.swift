@@ -64,7 +64,7 @@ package final class ChildSave: Sendable {
         let inParts = parts.flatMap { $0.save.standing(newest: newest) }
         guard isStanding else { return inParts }
         if parts.isEmpty { return [changes] }
-        return inParts + [ChangeSetRemainder(of: changes, beyond: parts.map(\.changes), newest: newest).changes]
+        return inParts + [ChangeSetRemainder(of: changes, beyond: parts.map(\.changes), newest: newest) { _ in nil }.changes]
     }
 
     private var isStanding: Bool {
@@ -92,7 +92,7 @@ extension ChildSave.Part {
     func divided(newest: @escaping (RowReference) -> RowReference) -> [ChildSave.Part] {
         guard !isSingle else { return [self] }
         let parts = save.parts.flatMap { $0.divided(newest: newest) }
-        let rest = ChangeSetRemainder(of: changes, beyond: parts.map(\.changes), newest: newest).changes
+        let rest = ChangeSetRemainder(of: changes, beyond: parts.map(\.changes), newest: newest) { _ in nil }.changes
         if rest.changesNothing {
             save.end(.saved)
             return parts

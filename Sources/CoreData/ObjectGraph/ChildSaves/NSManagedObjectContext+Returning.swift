@@ -136,7 +136,7 @@ extension NSManagedObjectContext {
         }
         guard !dependents.isEmpty else { return }
         let parts = children.withLock { $0.saves.takeAll() }
-        let own = ChangeSetRemainder(of: frozenChanges(), beyond: parts.map(\.changes), newest: forwarded).changes
+        let own = changes(beyond: parts)
         let withdrawn = withdrawChanges()
         for part in left { receiveWhatIsThere(part.changes) }
         receiveWhatIsThere(gone.rest(of: own, in: self))
@@ -179,6 +179,14 @@ extension NSManagedObjectContext {
         readReorderedMembers()
         forwardReferences()
         return ChangeFreezer(tracker, locked: [], isForStores: false).changes
+    }
+
+    /// What the context has changed itself, of all that is unsaved.
+    func changes(beyond parts: [ChildSave.Part]) -> ChangeSet {
+        ChangeSetRemainder(of: frozenChanges(), beyond: parts.map(\.changes), newest: forwarded) { reference in
+            registeredObject(for: reference).flatMap { $0.state.contains(.rowless) ? nil : $0.currentRow }
+                ?? parentSource.cachedRow(for: reference)
+        }.changes
     }
 
     /// Takes all unsaved changes out of the context; gives the new objects, which stay registered, so that they are the same if they come back.

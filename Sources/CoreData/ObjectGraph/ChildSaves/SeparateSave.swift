@@ -66,7 +66,7 @@ extension SeparateSave {
     private mutating func collect(hasOwn: Bool) {
         let parts = context.children.withLock { $0.saves.takeAll() }.flatMap { $0.divided(newest: context.forwarded) }
         if hasOwn, context.hasChanges {
-            let rest = ChangeSetRemainder(of: context.frozenChanges(), beyond: parts.map(\.changes), newest: context.forwarded).changes
+            let rest = context.changes(beyond: parts)
             if !rest.changesNothing { own.append(rest) }
             for reference in rest.insertedReferences { ownInsertions.insert(context.forwarded(reference).identity) }
         }
