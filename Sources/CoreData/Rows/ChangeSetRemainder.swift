@@ -111,20 +111,19 @@ struct ChangeSetRemainder {
 
 extension ChangeSetRemainder {
     private mutating func addLinks(_ whole: ChangeSet, _ parts: [ChangeSet]) {
-        var done: [ToManyEnd: (added: Set<RowReference>, removed: Set<RowReference>)] = [:]
+        // What the parts have said of a pair last: they may have added what the store has already, and taken it out again.
+        var said: [ToManyEnd: [RowReference: Bool]] = [:]
         for link in parts.lazy.flatMap(\.links) {
-            var (added, removed) = done[end(link)] ?? ([], [])
-            for member in link.removed.map(newest) where added.remove(member) == nil { removed.insert(member) }
-            for member in link.added.map(newest) where removed.remove(member) == nil { added.insert(member) }
-            done[end(link)] = (added, removed)
+            for member in link.removed { said[end(link), default: [:]][newest(member)] = false }
+            for member in link.added { said[end(link), default: [:]][newest(member)] = true }
         }
         for link in whole.links {
-            let (added, removed) = done[end(link)] ?? ([], [])
+            let said = said[end(link)] ?? [:]
             let rest = ChangeSet.LinkChange(
                 relationship: link.relationship,
                 owner: link.owner,
-                added: link.added.filter { !added.contains(newest($0)) },
-                removed: link.removed.filter { !removed.contains(newest($0)) }
+                added: link.added.filter { said[newest($0)] != true },
+                removed: link.removed.filter { said[newest($0)] != false }
             )
             if !rest.added.isEmpty || !rest.removed.isEmpty { changes.links.append(rest) }
         }
