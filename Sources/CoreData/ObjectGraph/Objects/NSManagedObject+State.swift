@@ -45,12 +45,12 @@ extension NSManagedObject {
         guard let committed else { return changedSlots }
         var slots = currentRow.differences(from: committed, among: changedSlots)
         if slots.isEmpty { return slots }
-        for slot in committed.layout.referenceSlots where slots.contains(slot) && leadsWhere(committed, slot) { slots.remove(slot) }
+        for slot in committed.layout.referenceSlots where slots.contains(slot) && leadsToTheSame(as: committed, slot) { slots.remove(slot) }
         return slots
     }
 
     /// Whether a reference differs from the committed one only in that its target has got a permanent ID since.
-    private func leadsWhere(_ committed: Row, _ slot: Int) -> Bool {
+    private func leadsToTheSame(as committed: Row, _ slot: Int) -> Bool {
         guard let old = committed.reference(slot), let new = reference(slot), old.key < 0, new.key > 0 else { return false }
         return registeredContext?.forwarded(old) == new
     }
