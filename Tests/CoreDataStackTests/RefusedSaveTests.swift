@@ -174,6 +174,46 @@ struct RefusedSaveTests {
         }
     }
 
+    // * A worker has numbered a note, and main took that over; others have saved the same number since, which root and main know.
+    // * Main's save is refused for a duplicate.
+    // => The number stays what it is: that main changes nothing about it does not say that it was undone.
+    @Test("and of a change of a worker that others have saved, too, main's save undoes nothing", arguments: StackKind.allCases)
+    func sameChangeBelowMain(_ kind: StackKind) async throws {
+        let bench = try await Bench.uniqueTexts(kind)
+        let (root, main) = (bench.root, bench.main)
+        await main.perform { _ = main.insertNote("n") }
+        try await main.saveToStore()
+        let kept = try await main.perform { Kept(try #require(try main.note("n")), []) }
+        let read = try await root.perform { Kept(try #require(try root.note("n")), []) }
+        let worker = NSManagedObjectContext(.privateQueue)
+        worker.parent = main
+        try await worker.perform {
+            try #require(try worker.note("n")).number = 1
+            try worker.save()
+        }
+        let other = try bench.separateContext()
+        let saved = try await other.perform {
+            let note = try #require(try other.note("n"))
+            note.number = 1
+            try other.save()
+            return note.objectID.uriRepresentation()
+        }
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: [saved]], into: [root, main])
+        await root.perform { #expect(read.first.number == 1) }
+        await main.perform {
+            #expect(kept.first.number == 1)
+            _ = main.insertNote("n", 5)
+        }
+        await cocoaError(133021) { try await main.saveToStore() }
+        await root.perform { #expect(read.first.number == 1) }
+        await main.perform {
+            #expect(kept.first.number == 1)
+            for note in main.insertedObjects { main.delete(note) }
+        }
+        try await main.saveToStore()
+        #expect(try bench.stored() == ["n": 1, "same": 1])
+    }
+
     @Test("a file that nobody may write any more", arguments: StackKind.allCases)
     func readOnly(_ kind: StackKind) async throws {
         let bench = try await Bench(kind)

@@ -89,10 +89,13 @@ package final class ChildSave: Sendable {
 
 extension ChildSave.Part {
     /// The saves that a save consists of, and what the child itself has changed.
-    func divided(newest: @escaping (RowReference) -> RowReference) -> [ChildSave.Part] {
+    ///
+    /// - Parameter context: the one in which they wait: what it knows to be saved was not undone.
+    func divided(in context: NSManagedObjectContext) -> [ChildSave.Part] {
         guard !isSingle else { return [self] }
-        let parts = save.parts.flatMap { $0.divided(newest: newest) }
-        let rest = ChangeSetRemainder(of: changes, beyond: parts.map(\.changes), newest: newest) { _ in nil }.changes
+        let parts = save.parts.flatMap { $0.divided(in: context) }
+        let parted = parts.map(\.changes)
+        let rest = ChangeSetRemainder(of: changes, beyond: parted, newest: context.forwarded, current: context.savedRow).changes
         if rest.changesNothing {
             save.end(.saved)
             return parts

@@ -61,7 +61,7 @@ struct KeptChildSaves {
 
     /// As a whole, or, where objects are gone, as what it consists of, which may not all be able to stay.
     private mutating func comeBack(_ part: ChildSave.Part) {
-        for part in gone.isEmpty ? [part] : part.divided(newest: context.forwarded) {
+        for part in gone.isEmpty ? [part] : part.divided(in: context) {
             if let cause = gone.cause(of: [part], in: context) { giveBack(part, cause) } else { receive(part) }
         }
     }

@@ -189,6 +189,11 @@ extension NSManagedObjectContext {
         }.changes
     }
 
+    /// The row of an object without what is unsaved here, as far as anybody knows.
+    func savedRow(_ reference: RowReference) -> Row? {
+        registeredObject(for: reference).flatMap { $0.state.contains(.rowless) ? nil : $0.committedRow } ?? parentSource.cachedRow(for: reference)
+    }
+
     /// Takes all unsaved changes out of the context; gives the new objects, which stay registered, so that they are the same if they come back.
     func withdrawChanges() -> [NSManagedObject] {
         let objects = tracker.objects.filter { !$0.state.isDisjoint(with: .pending) }

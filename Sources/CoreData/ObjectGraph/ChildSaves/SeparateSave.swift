@@ -64,7 +64,7 @@ struct SeparateSave {
 extension SeparateSave {
     /// Takes what waits in the context out of it, part by part.
     private mutating func collect(hasOwn: Bool) {
-        let parts = context.children.withLock { $0.saves.takeAll() }.flatMap { $0.divided(newest: context.forwarded) }
+        let parts = context.children.withLock { $0.saves.takeAll() }.flatMap { $0.divided(in: context) }
         if hasOwn, context.hasChanges {
             let rest = context.changes(beyond: parts)
             if !rest.changesNothing { own.append(rest) }
