@@ -27,6 +27,20 @@ struct BatchUpdateTests {
         #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK WHERE ZCOVER IS NULL AND ZISBN IS NULL AND ZPRICE IS NULL") == "2")
     }
 
+    @Test("advances versions that others wrote as anything", arguments: ["4.5": 5, "NULL": 1, "'x'": 1, "\(Int64.max)": 1, "-7": -6])
+    func strangeVersions(_ version: (written: String, next: Int32)) throws {
+        let library = try Library(.file)
+        try library.save(["A": 1])
+        _ = try library.sql("UPDATE ZBOOK SET Z_OPT = \(version.written)")
+        try library.context.batchUpdate("Book", ["pages": 2])
+        let other = try library.separateContext()
+        let book = try #require(other.fetch(NSFetchRequest<Book>(entityName: "Book")).first)
+        #expect(book.committedRow?.version == version.next)
+        book.pages += 1
+        try other.save()
+        #expect(try library.sql("SELECT ZPAGES FROM ZBOOK") == "3")
+    }
+
     @Test("computes expressions from values as they were", arguments: StoreKind.allCases)
     func expressions(_ kind: StoreKind) throws {
         let library = try Library(kind)

@@ -44,7 +44,7 @@ struct BatchInsertion {
             if let conflict { try upsert(conflict, first) } else { try insert(first) }
         } catch let refused as RefusedValue {
             throw refused.error(rows.entity, url: store.url)
-        } catch let error as SQLiteError where error.message == SQLDialect.failureMessage {
+        } catch let error as SQLiteError where SQLDialect.isFailure(error) {
             throw Self.twoRows(rows.entity)
         }
         for slot in pairings.keys.sorted() { try pairings[slot]?.write(&touched) }

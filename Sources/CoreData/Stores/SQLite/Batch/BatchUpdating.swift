@@ -95,7 +95,7 @@ struct BatchUpdating {
             } catch let error as SQLiteError where error.isBrokenUniqueIndex && !values.isEmpty {
                 return try writeApart(terms, values, clause)
             }
-        } catch let error as SQLiteError where error.message == SQLDialect.failureMessage {
+        } catch let error as SQLiteError where SQLDialect.isFailure(error) {
             guard let name = try values.misfit(clause, connection) else { throw error }
             throw BatchValue(entity: query.entity, key: name).error(
                 .managedObjectValidation,

@@ -32,7 +32,7 @@ struct ExpressionSQL {
         } catch is BeyondSQL {
             throw given.error(.coreData, "was given “\(expression)”, which is nothing that a store can compute")
         }
-        guard !column.isMarked, let conversion = Conversion(operand.kind, attribute) else {
+        guard !column.isMarked, let conversion = Conversion(operand, attribute) else {
             throw given.error(.managedObjectValidation, "takes a \(attribute.attributeValueClassName ?? "?"), which “\(expression)” is not")
         }
         terms.append(Term(name: attribute.name, column: column.name, value: operand.text, conversion: conversion))
@@ -48,7 +48,7 @@ struct ExpressionSQL {
         terms.enumerated().map { index, term in
             let value = readsOthers ? SQLText(sql: "s.v\(index)") : term.value
             var text = SQLText(sql: "\(term.column) = ")
-            text.append(term.conversion.converted(value, orElse: SQLDialect.failure(in: "t0")))
+            text.append(term.conversion.converted(value))
             return text
         }
     }
@@ -77,7 +77,7 @@ struct ExpressionSQL {
         var text = SQLText(sql: "SELECT \(SQLNames.key(of: "t0"))")
         for term in terms {
             text.append(", ")
-            text.append(term.conversion.converted(term.value, orElse: SQLDialect.failure(in: "t0")))
+            text.append(term.conversion.converted(term.value))
         }
         text.append(" FROM \(entity.table) t0\(joins)")
         text.append(clause)
@@ -85,6 +85,8 @@ struct ExpressionSQL {
     }
 
     /// The name of an attribute that cannot hold what its expression gives of one of the rows; nil where there is none.
+    ///
+    /// NB: rows before that one may have been written. It has not been, nor has any where values of other rows count.
     func misfit(_ clause: SQLText, _ connection: Connection) throws -> String? {
         for term in terms {
             guard let test = term.conversion.test(term.value) else { continue }
@@ -105,12 +107,15 @@ struct Conversion {
 
     private let form: Form
     private let isOptional: Bool
+    /// Whether a value that is in range is an integer already.
+    private let isWhole: Bool
     /// Sizes of numbers that would be read as others; nil where there are none.
     private let beyond: ClosedRange<Double>?
 
     /// Nil for a kind that the attribute does not take.
-    init?(_ kind: SQLKind, _ attribute: NSAttributeDescription) {
-        (isOptional, beyond) = (attribute.isOptional, Self.beyond(attribute.attributeType))
+    init?(_ value: SQLOperand, _ attribute: NSAttributeDescription) {
+        let kind = value.kind
+        (isOptional, isWhole, beyond) = (attribute.isOptional, value.isWhole, Self.beyond(attribute.attributeType))
         switch (attribute.attributeType, kind) {
         case (_, .null): form = .asIs
         case (.integer16AttributeType, _) where kind.isNumber: form = .integer(Int64(Int16.min)...Int64(Int16.max))
@@ -159,17 +164,19 @@ struct Conversion {
         return wrap("(", text, ")")
     }
 
-    func converted(_ value: SQLText, orElse misfit: String) -> SQLText {
+    /// The value; fails where the attribute cannot hold it.
+    func converted(_ value: SQLText) -> SQLText {
         let result =
             switch form {
             case .asIs: value
+            case .integer where isWhole: value
             case .integer: wrap("CAST(", value, " AS INTEGER)")
             case .real: wrap("CAST(", value, " AS REAL)")
             }
         guard let test = test(value) else { return result }
         var text = wrap("CASE WHEN ", test, " THEN ")
         text.append(result)
-        text.append(" ELSE \(misfit) END")
+        text.append(" ELSE \(SQLDialect.failure) END")
         return text
     }
 

@@ -50,7 +50,7 @@ struct UpsertStatements {
         for constraint in constraints {
             let assignments = assignments(mask, except: constraint.columns)
             let written = assignments.isEmpty ? [] : assignments + [SQLDialect.advanceVersion]
-            text += SQLDialect.onConflict(constraint.columns, written, in: entity.table, unless: meetsTwo)
+            text += SQLDialect.onConflict(constraint.columns, written, unless: meetsTwo)
         }
         return returnsKey ? text + SQLDialect.returning("\(SQLNames.key), \(SQLNames.entity)") : text
     }

@@ -1,3 +1,4 @@
+import CSQLite
 import SQLiteDriver
 
 /// SQLite's own words in the statements of fetches, saves and batch requests: another database would say the same in others.
@@ -29,12 +30,12 @@ enum SQLDialect {
     /// What an INSERT does with a row that has the same values in unique columns; nothing where there are no assignments.
     ///
     /// - Parameter refusal: what makes it fail instead where it is true, also where there are no assignments.
-    static func onConflict(_ columns: [String], _ assignments: [String], in table: String, unless refusal: String?) -> String {
+    static func onConflict(_ columns: [String], _ assignments: [String], unless refusal: String?) -> String {
         let conflict = " ON CONFLICT(\(columns.joined(separator: ", "))) DO "
         if assignments.isEmpty, refusal == nil { return conflict + "NOTHING" }
         // NB: NOTHING takes no condition.
         let (written, isWritten) = assignments.isEmpty ? ("\(SQLNames.key) = \(SQLNames.key)", 0) : (assignments.joined(separator: ", "), 1)
-        let refused = refusal.map { " WHERE CASE WHEN \($0) THEN \(failure(in: table)) ELSE \(isWritten) END" } ?? ""
+        let refused = refusal.map { " WHERE CASE WHEN \($0) THEN \(failure) ELSE \(isWritten) END" } ?? ""
         return "\(conflict)UPDATE SET \(written)\(refused)"
     }
 
@@ -70,9 +71,10 @@ enum SQLDialect {
     // MARK: Versions
 
     /// Advances the version. A column takes values of any type: what others have written that is no number counts as 0.
+    /// A fraction stays one, and is read without it.
     ///
     /// As `ifnull(CAST …)` in `anyVersion` has it, and `UpdateWriter` of rows that were read.
-    static let advanceVersion = "Z_OPT = CASE WHEN Z_OPT < \(Int64.max) THEN (Z_OPT | 0) + 1 ELSE 1 END"
+    static let advanceVersion = "Z_OPT = CASE WHEN Z_OPT < \(Int64.max) THEN Z_OPT + 1 ELSE 1 END"
     /// The same for rows that were never read: what is no integer begins anew.
     static let advanceUnreadVersion = "Z_OPT = CASE WHEN typeof(Z_OPT) = 'integer' AND Z_OPT < \(Int64.max) THEN Z_OPT + 1 ELSE 1 END"
     /// What reading makes of the version that stands there.
@@ -80,10 +82,11 @@ enum SQLDialect {
 
     // MARK: Failing
 
-    /// An expression that fails where it is evaluated: it is no JSON.
+    /// An expression that fails where it is evaluated: a number of rows must be one.
     ///
-    /// NB: not constant, or it might be evaluated where no row needs it.
-    static func failure(in table: String) -> String { "json('misfit' || \(table).Z_PK)" }
-    /// What SQLite says then.
-    static let failureMessage = "malformed JSON"
+    /// NB: no function, which anybody may call where an error is to be taken back: SQLite would keep the old content of each page that the
+    /// statement changes, a sixth of the time of an update. So rows may have been written when it fails.
+    static let failure = "1 IN (SELECT 1 LIMIT 'misfit')"
+    /// Whether an error is that.
+    static func isFailure(_ error: SQLiteError) -> Bool { error.code == SQLITE_MISMATCH }
 }

@@ -43,7 +43,9 @@ extension PredicateSQL {
     private mutating func arithmetic(_ symbol: String, _ arguments: [NSExpression]) throws -> SQLOperand {
         let operands = try numbers(arguments, count: 2)
         // Integers may overflow into a double.
-        return SQLOperand(infix(operands[0], symbol, operands[1]), .real)
+        var result = SQLOperand(infix(operands[0], symbol, operands[1]), .real)
+        result.isWhole = symbol != "/" && operands.allSatisfy(\.isWhole)
+        return result
     }
 
     /// What works on integers only: with doubles, SQLite would cut the fraction off.

@@ -51,20 +51,15 @@ struct SQLOperand {
     var text: SQLText
     var kind: SQLKind
     var isConstant = false
+    /// Whether a value without a fraction: an integer, or a double that is too large for one.
+    var isWhole: Bool
 
-    init(_ sql: String, _ kind: SQLKind) {
-        text = SQLText(sql: sql)
-        self.kind = kind
-    }
+    init(_ sql: String, _ kind: SQLKind) { self.init(SQLText(sql: sql), kind) }
 
-    init(_ text: SQLText, _ kind: SQLKind) {
-        self.text = text
-        self.kind = kind
-    }
+    init(_ text: SQLText, _ kind: SQLKind) { (self.text, self.kind, isWhole) = (text, kind, kind == .integer) }
 
     init(_ constant: SQLConstant) {
-        text = SQLText(sql: "?", parameters: [constant.value])
-        kind = constant.kind
+        self.init(SQLText(sql: "?", parameters: [constant.value]), constant.kind)
         isConstant = true
     }
 }
