@@ -20,6 +20,8 @@ extension SlotValue {
         case (.decimalAttributeType, _): self = SlotValue.decimal(from: value)
         case (.dateAttributeType, let date as Date): self = .date(date)
         case (.stringAttributeType, let text as String): self = .string(text)
+        // NB: on a Mac it becomes an NSString on its way, as a String does.
+        case (.stringAttributeType, let text as Substring): self = .string(String(text))
         case (.binaryDataAttributeType, let data as Data): self = .binary(data)
         case (.UUIDAttributeType, let uuid as UUID): self = .uuid(uuid)
         case (.URIAttributeType, let url as URL): self = .string(url.absoluteString)

@@ -27,6 +27,26 @@ struct BatchInsertTests {
         #expect(book.copies == .min && book.weight == 0.1)
     }
 
+    @Test("takes a part of a text for a text, as an update and an object do", arguments: StoreKind.allCases)
+    func partsOfTexts(_ kind: StoreKind) throws {
+        let library = try Library(kind)
+        let parts = "one,two,three,four".split(separator: ",")
+        try library.context.batchInsert("Tag", [["label": parts[0]]])
+        var rest = [parts[1]]
+        let request = NSBatchInsertRequest(entityName: "Tag") { dictionary in
+            guard let part = rest.popLast() else { return true }
+            dictionary["label"] = part
+            return false
+        }
+        try library.context.execute(request)
+        NSEntityDescription.insertNewObject(forEntityName: "Tag", into: library.context).setValue(parts[2], forKey: "label")
+        try library.context.save()
+        let update = NSBatchUpdateRequest(entityName: "Tag")
+        (update.predicate, update.propertiesToUpdate) = (NSPredicate(format: "label == 'one'"), ["label": parts[3]])
+        try library.context.execute(update)
+        #expect(try library.sql("SELECT ZLABEL FROM ZTAG ORDER BY Z_PK") == "four\ntwo\nthree")
+    }
+
     @Test("gives the IDs of the new objects in order, which others do not get again", arguments: StoreKind.allCases)
     func ids(_ kind: StoreKind) throws {
         let library = try Library(kind)
