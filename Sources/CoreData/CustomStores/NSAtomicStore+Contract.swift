@@ -22,9 +22,10 @@ extension NSAtomicStore: RowStore, ClassStore {
         try mirror.fill(nodes.all())
     }
 
-    /// After a save that is on its way, which changes nodes.
+    /// After a save that is on its way, which changes nodes; also where a hook of that save asks for it.
     package func close() {
         hooks.withLock {
+            if isSaving { return closesAfterSave = true }
             noteRows()
             mirror.withLock { mirror in
                 mirror?.rows.close()
@@ -95,7 +96,7 @@ extension NSAtomicStore: RowStore, ClassStore {
         return try hooks.withLock {
             if isSaving { refuseNestedSave() }
             isSaving = true
-            defer { isSaving = false }
+            defer { endSaving() }
             let (rows, update) = (try opened(), NodeUpdate(self, changes, model))
             // What others set from now on may be too late for what is written.
             var edit = metadataEdit
@@ -112,6 +113,11 @@ extension NSAtomicStore: RowStore, ClassStore {
                 throw error
             }
         }
+    }
+
+    private func endSaving() {
+        isSaving = false
+        if closesAfterSave { close() }
     }
 
     private func writing(_ body: () throws -> Void) rethrows {

@@ -20,6 +20,10 @@ open class NSAtomicStore: NSPersistentStore {
     final let mirror = Lock<StoreMirror?>(nil)
     /// Whether a save is under way; with `hooks` held.
     final var isSaving = false
+    /// Whether a hook of the save under way has had the store removed; with `hooks` held.
+    final var closesAfterSave = false
+    /// A node that a hook of the save under way has added, of an object that the store does not have; with `hooks` held.
+    final var strayNode: NSAtomicStoreCacheNode?
     /// Whether the class is asked to write; with `hooks` held.
     final var isWriting = false
     /// Whether the identifier was made up, and `load()` may have read another; with `hooks` held.
@@ -78,8 +82,14 @@ extension NSAtomicStore {
     /// The nodes of all objects.
     public final func cacheNodes() -> Set<NSAtomicStoreCacheNode> { Set(nodes.all) }
 
-    /// The nodes that `load()` has made. A node of an ID that is known already takes the place of the other one.
-    public final func addCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) { for node in cacheNodes { nodes.add(node) } }
+    /// The nodes that `load()` has made. A node of an ID that is known already takes the place of the other one. What is added later is found by
+    /// no fetch: where `save()` does it, the save fails.
+    public final func addCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {
+        let isSaved = hooks.isMine && isSaving
+        for node in cacheNodes {
+            if isSaved, nodes[node.identity] == nil { strayNode = node } else { nodes.add(node) }
+        }
+    }
 
     /// The node of an object; nil where the store has none.
     public final func cacheNode(for objectID: NSManagedObjectID) -> NSAtomicStoreCacheNode? { nodes[objectID.identity] }

@@ -20,9 +20,13 @@ final class NodeUpdate {
     ///
     /// - Throws: the class's error; `revert(to:)` is to be called then, as after anything that fails later.
     func run(_ staged: StagedSave) throws {
+        store.strayNode = nil
         try updateNodes(staged, StagedObjects(staged.rows, model))
         try store.save()
         isWritten = true
+        if let node = store.strayNode, store.cacheNode(for: node.objectID) == nil {
+            throw store.broken("save()", "has added a node of \(node.objectID): that is for load() to do", .persistentStoreSave)
+        }
     }
 
     /// The save has failed: everything is put back.

@@ -11,6 +11,9 @@ private final class NamedStore: NSAtomicStore {
     private(set) var saves = 0
     var failures = 0
 
+    /// What identifies an object that `save()` adds a node of.
+    var stranger: String?
+
     struct Thrown: Error {}
 
     final class Node: NSAtomicStoreCacheNode {
@@ -29,6 +32,9 @@ private final class NamedStore: NSAtomicStore {
         if failures > 0 {
             failures -= 1
             throw Thrown()
+        }
+        if let stranger, let entity = persistentStoreCoordinator?.managedObjectModel.entitiesByName["Entry"] {
+            addCacheNodes([Node(objectID: objectID(for: entity, withReferenceObject: stranger))])
         }
         file = Dictionary(
             uniqueKeysWithValues: cacheNodes().map { ("\(referenceObject(for: $0.objectID))", $0.value(forKey: "text") as? String ?? "") }
@@ -92,6 +98,25 @@ struct FailedStoreSaveTests {
         #expect(throws: NamedStore.Thrown.self) { try context.save() }
         try context.save()
         #expect(store.file == ["a": "new"])
+    }
+
+    // * save() adds a node, which no fetch would find.
+    // => The save says so, and the node is gone; the next one that does not succeeds.
+    @Test("since it adds nodes says so, and has none of them")
+    func addedNode() throws {
+        _ = entry("a", "1")
+        store.stranger = "b"
+        let error = #expect(throws: CocoaError.self) { try context.save() }
+        #expect(error?.code == .persistentStoreSave)
+        #expect(error?.localizedDescription.contains("NamedStore.save() has added a node of") == true)
+        #expect(store.cacheNodes().isEmpty)
+        store.stranger = nil
+        try context.save()
+        #expect(store.file == ["a": "1"])
+        // => A node of an object that there is, in the place of the other one, is as good as that.
+        store.stranger = "a"
+        _ = entry("c", "2")
+        try context.save()
     }
 
     @Test("refuses two objects that are identified by the same, also if both have got permanent IDs before")

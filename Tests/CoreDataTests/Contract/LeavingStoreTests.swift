@@ -77,6 +77,28 @@ struct LeavingStoreTests {
         #expect(coordinator.persistentStores.isEmpty)
     }
 
+    // * The class removes the store when it has written.
+    // => The save ends as it would have; then the store is gone, and can come back. (The program stopped.)
+    @Test("in its own save() is let go of when that save has ended")
+    func removesItself() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(WatchedStore.self, forStoreType: WatchedStore.storeType)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+        let url = URL(fileURLWithPath: "/watched/\(UUID().uuidString)")
+        let added = try coordinator.addPersistentStore(ofType: WatchedStore.storeType, configurationName: nil, at: url)
+        let store = try #require(added as? WatchedStore)
+        let context = Library.context(on: coordinator)
+        Book(context: context).title = "book"
+        store.onSave = { [unowned store] in try? coordinator.remove(store) }
+        try context.save()
+        #expect(!context.hasChanges)
+        #expect(coordinator.persistentStores.isEmpty)
+        #expect(store.cacheNodes().isEmpty)
+        try coordinator.addPersistentStore(ofType: WatchedStore.storeType, configurationName: nil, at: url)
+        Book(context: context).title = "other"
+        try context.save()
+        #expect(try context.count(for: NSFetchRequest<Book>(entityName: "Book")) == 1)
+    }
+
     // * A document is saved together with a database. It is written, the database has yet to commit: it is removed and added anew.
     // => Who has what was there before gets a conflict; who has saved last goes on.
     @Test("knows what was saved last, although the save was not over", arguments: [ContractKind.binary, .xml])
