@@ -156,6 +156,20 @@ struct GenerationLifeTests {
         #expect(try titles(context) == ["first"])
     }
 
+    // * A store that a context is pinned to moves to another place.
+    // => The context is told why it finds nothing, and how to go on. (It was told that there were no stores.)
+    @Test("of a store that has moved nothing is read until the context moves on, which the error says")
+    func movedStore() throws {
+        let library = try Library(.file)
+        let context = try pinned(library)
+        let place = library.home.folder.file("Moved.sqlite")
+        try library.coordinator.migratePersistentStore(library.store, to: place, type: .sqlite)
+        let error = cocoaError(134070) { _ = try context.all(Book.self, "Book") }
+        #expect(error?.localizedDescription.contains("setQueryGenerationFrom(.current)") == true)
+        try context.setQueryGenerationFrom(.current)
+        #expect(try titles(context) == ["first"])
+    }
+
     @Test("a coordinator that goes lets go of its file, though somebody has a token")
     func droppedCoordinator() throws {
         let home = try StoreHome(.file)

@@ -12,7 +12,15 @@ final class PinnedStores: StoreReader {
     var managedObjectModel: NSManagedObjectModel { coordinator.managedObjectModel }
     var takesOrders: Bool { coordinator.takesOrders }
 
-    func storesToRead() throws -> [any RowStore] { try generation.stores() }
+    /// - Throws: `CocoaError` 134070 where all of them are gone, and others have come.
+    func storesToRead() throws -> [any RowStore] {
+        let stores = try generation.stores()
+        guard stores.isEmpty, !coordinator.allStores.isEmpty else { return stores }
+        throw CocoaError.coreData(
+            .persistentStoreOperation,
+            "The stores that the context is pinned to were removed from the coordinator, or moved: setQueryGenerationFrom(.current) shows those that are there."
+        )
+    }
 
     /// Nil for a store that came later.
     func storeToRead(numbered number: Int32) throws -> (any RowStore)? {
