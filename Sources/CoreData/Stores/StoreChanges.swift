@@ -24,10 +24,13 @@ package struct StoreChanges {
 
 extension CocoaError {
     /// What a save throws for a relationship that leads to an object of another store, or of none.
-    static func externalRelationship(from store: NSPersistentStore) -> CocoaError {
+    static func externalRelationship(from store: NSPersistentStore, to target: NSEntityDescription?) -> CocoaError {
         .coreData(
             .managedObjectExternalRelationship,
-            "A relationship leads from store \(store.url?.lastPathComponent ?? "?") to an object of another store, or of none."
+            """
+            A relationship leads from store \(store.url?.lastPathComponent ?? "?") to an object of \(target?.name ?? "?") in another store, or in \
+            none: assign(_:to:) gives new objects to one store.
+            """
         )
     }
 }

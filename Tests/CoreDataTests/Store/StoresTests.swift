@@ -80,7 +80,8 @@ struct StoresTests {
         let (author, book) = (Author(context: context), Book(context: context))
         book.title = "t"
         book.author = author
-        cocoaError(133010) { try context.save() }
+        let error = cocoaError(133010) { try context.save() }
+        #expect(error?.localizedDescription.contains("to an object of Author in another store") == true)
         #expect(author.isInserted && book.isInserted)
         #expect(try home.sql("SELECT COUNT(*) FROM ZPERSON", in: "people") == "0")
         book.author = nil

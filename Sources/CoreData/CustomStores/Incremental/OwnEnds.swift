@@ -21,6 +21,8 @@ struct OwnEnds {
     private func require(_ reference: RowReference?, _ new: Set<Int64>) throws {
         guard let reference else { return }
         let isOwn = reference.key > 0 ? reference.store == store.number || reference.store == 0 : new.contains(reference.key)
-        if !isOwn { throw CocoaError.externalRelationship(from: store) }
+        guard !isOwn else { return }
+        let entities = store.persistentStoreCoordinator?.managedObjectModel.entitiesInIndexOrder
+        throw CocoaError.externalRelationship(from: store, to: entities?[Int(reference.entity)])
     }
 }

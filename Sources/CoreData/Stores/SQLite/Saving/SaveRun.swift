@@ -102,7 +102,7 @@ final class SaveRun {
     private func resolve(_ reference: RowReference) throws -> RowReference {
         if reference.key < 0, let permanent = keys.forwarding[reference.key] { return permanent }
         if reference.key > 0, reference.store == store.number || reference.store == 0 { return reference }
-        throw CocoaError.externalRelationship(from: store)
+        throw CocoaError.externalRelationship(from: store, to: store.model.entitiesInIndexOrder[Int(reference.entity)])
     }
 
     func noteCommit() { number = store.publicationOrder.next() }
