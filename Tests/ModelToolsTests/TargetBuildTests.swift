@@ -1,4 +1,5 @@
 import Foundation
+import ModelFormat
 import ModelTools
 import TestSupport
 import Testing
@@ -26,6 +27,57 @@ struct TargetBuildTests {
             silence: ["odd", "Book", "Book.title"],
             behindAttribute: "<uniquenessConstraints>\(constraint)</uniquenessConstraints>"
         )
+    }
+
+    // * Fetch requests, a fetched property and an index have predicates: with keys that are there, that are not, and of no form.
+    // => Each wrong one is told at its line: what cannot be read fails the build, and so the compilation of the model; another key is a warning.
+    @Test("tells what is wrong with predicates at their lines")
+    func predicates() throws {
+        let folder = try TemporaryFolder()
+        let lines = [
+            "<model>", "<entity name=\"Book\">", "<attribute name=\"pages\" optional=\"YES\" attributeType=\"Integer 16\"/>",
+            "<relationship name=\"parts\" optional=\"YES\" toMany=\"YES\" destinationEntity=\"Book\" inverseName=\"whole\"/>",
+            "<relationship name=\"whole\" optional=\"YES\" maxCount=\"1\" destinationEntity=\"Book\" inverseName=\"parts\"/>",
+            "<fetchedProperty name=\"longer\" optional=\"YES\">",
+            "<fetchRequest name=\"r\" entity=\"Book\" predicateString=\"pages &gt; $FETCH_SOURCE.page\"/>", "</fetchedProperty>",
+            "</entity>",
+            request("Good", "whole.parts.@count > 1 AND SELF.pages > $MIN AND SUBQUERY(parts, $p, $p.pages > pages).@count > 1"),
+            request("Wrong", "SUBQUERY(parts, $p, $p.page > 1).@count > 1 OR ANY parts.whole.titel == 'a'"), request("Bad", "pages > > 3"),
+            "</model>",
+        ]
+        try folder.write(lines.joined(separator: "\n"), to: "M.xcdatamodel/contents")
+        var build = TargetBuild()
+        (build.module, build.folder, build.output) = ("M", folder.url.path, folder.path("out"))
+        build.models = [folder.path("M.xcdatamodel")]
+        let told = build.run().map { $0.description.replacingOccurrences(of: folder.path("M.xcdatamodel") + "/", with: "") }
+        let start = "Bad has a predicate that cannot be read: Unable to parse the format string"
+        #expect(
+            told.dropLast() == [
+                "contents:6:1: warning: Book.longer has a predicate with the key page, which Book has not: is pages meant?",
+                "contents:11:1: warning: Wrong has a predicate with the key page, which Book has not: is pages meant?",
+                "contents:11:1: warning: Wrong has a predicate with the key titel, which Book has not",
+            ]
+        )
+        #expect(told.last?.hasPrefix("contents:12:1: error: \(start)") == true, "\(told)")
+        let error = #expect(throws: ModelFormatError.self) {
+            try ModelFile(path: folder.path("M.xcdatamodel")).compile(to: folder.file("M.mom"), module: nil)
+        }
+        #expect(error?.description.hasPrefix("\(folder.path("M.xcdatamodel/contents")), line 12: \(start)") == true, "\(error as Any)")
+    }
+
+    private func request(_ name: String, _ predicate: String) -> String {
+        let text = predicate.replacingOccurrences(of: ">", with: "&gt;")
+        return "<fetchRequest name=\"\(name)\" entity=\"Book\" predicateString=\"\(text)\"/>"
+    }
+
+    // * A folder has the name of a model's, and nothing in it.
+    // => The error says what should be there.
+    @Test("says that a model's folder lacks its file")
+    func noContents() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(at: folder.file("M.xcdatamodel"), withIntermediateDirectories: true)
+        let error = #expect(throws: ModelFormatError.self) { try ModelFile(path: folder.path("M.xcdatamodel")) }
+        #expect(error?.description == "\(folder.path("M.xcdatamodel")): the folder has no file contents, in which the model stands")
     }
 
     // * Two files, one in a folder, say what Linux cannot compile.

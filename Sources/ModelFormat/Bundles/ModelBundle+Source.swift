@@ -6,6 +6,9 @@ extension Model {
     /// - Throws: `ModelFormatError` with the file, and a line where there is one.
     public init(source folder: URL) throws {
         let contents = folder.appendingPathComponent("contents")
+        guard FileManager.default.fileExists(atPath: contents.path) else {
+            throw ModelFormatError(file: folder.path, nil, "the folder has no file contents, in which the model stands")
+        }
         let data = try content(of: contents)
         self = try inFile(contents) { try Model(xml: data) }
     }

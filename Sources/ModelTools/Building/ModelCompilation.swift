@@ -8,6 +8,7 @@ extension ModelFile {
     /// - Parameter module: the module that has the classes: their names get it where they have none.
     /// - Throws: `Failure` for a place that is none, `ModelFormatError` for a model that cannot be compiled.
     public func compile(to url: URL, module: String?) throws {
+        try requireReadablePredicates()
         switch url.pathExtension {
         case "momd":
             var bundle = bundle
@@ -21,6 +22,16 @@ extension ModelFile {
 
     /// The current version as a `.mom`.
     public func archive(module: String?) throws -> Data { try current().qualified(module).archived(parser: .predicates) }
+
+    /// - Throws: `ModelFormatError` that names file and line, for a predicate of any version that cannot be read.
+    private func requireReadablePredicates() throws {
+        for (version, model) in bundle.versions.sorted(by: { $0.key < $1.key }) {
+            let found = PredicateChecks(EntityFamily(model)).warnings(in: model).first(where: \.isError)
+            guard let found, let (path, source) = try source(of: version) else { continue }
+            let line = source.line(of: found.place.split(separator: ".").map(String.init))
+            throw ModelFormatError(file: path, .line(line), found.description)
+        }
+    }
 }
 
 extension Model {

@@ -62,12 +62,15 @@ public struct ModelFile: Sendable {
     public func hashes() throws -> [String: Data] { try current().versionHashes }
 
     /// The source of the current version; nil for a compiled model.
-    public func source() throws -> (path: String, file: ModelSourceFile)? {
+    public func source() throws -> (path: String, file: ModelSourceFile)? { try source(of: bundle.currentVersion ?? "") }
+
+    /// The source of a version; nil for a compiled model.
+    func source(of version: String) throws -> (path: String, file: ModelSourceFile)? {
         let url = URL(fileURLWithPath: path)
         let folder: URL
         switch url.pathExtension {
         case "xcdatamodel": folder = url
-        case "xcdatamodeld": folder = url.appendingPathComponent("\(bundle.currentVersion ?? "").xcdatamodel")
+        case "xcdatamodeld": folder = url.appendingPathComponent("\(version).xcdatamodel")
         default: return nil
         }
         let contents = folder.appendingPathComponent("contents")

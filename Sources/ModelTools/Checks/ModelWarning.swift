@@ -22,7 +22,7 @@ public struct ModelWarning: Sendable, Equatable, Encodable {
     public var description: String { "\(place) \(text)" }
 }
 
-/// What a model editor would warn about or refuse, in the order of the model.
+/// What a model editor would warn about or refuse, in the order of the model; what its predicates ask comes last.
 public func warnings(in model: Model) -> [ModelWarning] {
     let family = EntityFamily(model)
     return model.entities.flatMap { entity -> [ModelWarning] in
@@ -33,7 +33,7 @@ public func warnings(in model: Model) -> [ModelWarning] {
             found += place("\(entity.name).\(relationship.name)", family.warnings(about: relationship, of: entity))
         }
         return found + (model.isUsedWithCloudKit ? cloudWarnings(about: entity) : [])
-    }
+    } + PredicateChecks(family).warnings(in: model)
 }
 
 func place(_ place: String, _ texts: [String], areErrors: Bool = false) -> [ModelWarning] {
