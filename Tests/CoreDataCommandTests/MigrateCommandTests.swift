@@ -96,6 +96,32 @@ struct MigrateCommandTests {
         #expect(other.status == 2 && other.errors.contains("was written with another model"), "\(other.output)\(other.errors)")
         #expect(try await Run("store", "verify", store, "--model", library.model).status == 0)
     }
+
+    // * A store of books and people is to be brought to a model that has neither, and to one that has people; dry, and in earnest.
+    // => It is refused with what would be lost, and the store is what it was; asked for, it is done.
+    @Test("drops the objects of an entity only where that is asked for")
+    func loss() async throws {
+        try library.folder.write(model("Invoice"), to: "Other.xcdatamodel/contents")
+        try library.folder.write(model("Person"), to: "People.xcdatamodel/contents")
+        let (other, people) = (library.folder.path("Other.xcdatamodel"), library.folder.path("People.xcdatamodel"))
+        for options in [["--dry-run"], ["--backup"]] {
+            let run = try await Run(["store", "migrate", store, "--to", other] + options)
+            let told = run.lines.filter { $0.hasPrefix("!") }
+            #expect(run.status == 1, "\(run.output)\(run.errors)")
+            #expect(told == ["! All objects of Book would be lost: 1", "! All objects of Person would be lost: 1"], "\(run.output)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: store + ".backup"))
+        #expect(try await Run("store", "verify", store, "--model", library.model).lines == ["The store is sound."])
+        let run = try await Run("store", "migrate", store, "--to", people, "--drop-entities")
+        #expect(run.status == 0 && run.lines.last == "The store is migrated.", "\(run.output)\(run.errors)")
+        #expect(try await Run("store", "sql", store, "SELECT {Person.name} FROM {Person}").lines.last == "Jane")
+        let empty = try await Run("store", "migrate", store, "--to", people)
+        #expect(empty.status == 0, "\(empty.output)\(empty.errors)")
+    }
+
+    private func model(_ entity: String) -> String {
+        "<model><entity name=\"\(entity)\"><attribute name=\"name\" attributeType=\"String\"/></entity></model>"
+    }
 }
 
 @Suite("coredata store migrate --mapping")

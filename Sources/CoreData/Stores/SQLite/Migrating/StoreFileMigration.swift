@@ -13,6 +13,10 @@ package struct StoreFileMigration {
         package let rows: Int64
         /// What becomes of the table that they are in.
         package let manner: String
+
+        /// Whether there are objects, and all of them go: their entity has no successor.
+        package var isLoss: Bool { manner == Self.removed && rows > 0 }
+        fileprivate static let removed = "removed"
     }
 
     package let rows: [Row]
@@ -93,7 +97,7 @@ extension SchemaTransition {
                 rows: try before.flatMap(old.entityIfStored).map { stored in
                     try inspector.number("SELECT count(*) FROM \(stored.table) WHERE Z_ENT = ?1", [.integer(Int64(stored.number))])
                 } ?? 0,
-                manner: entity.flatMap(manner) ?? "removed"
+                manner: entity.flatMap(manner) ?? StoreFileMigration.Row.removed
             )
         }
     }
