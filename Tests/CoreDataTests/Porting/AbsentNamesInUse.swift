@@ -74,6 +74,13 @@ final class Watcher: NSObject {
 @available(*, unavailable)
 final class ObservedTag: NSManagedObject {
     override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { ["label"] }
+    override class func automaticallyNotifiesObservers(forKey key: String) -> Bool { key != "label" }
+    override func observeValue(
+        forKeyPath keyPath: String?,
+        of object: Any?,
+        change: [NSKeyValueChangeKey: Any]?,
+        context: UnsafeMutableRawPointer?
+    ) { setValue(change?[.newKey], forKey: "label") }
 }
 
 @available(*, unavailable)

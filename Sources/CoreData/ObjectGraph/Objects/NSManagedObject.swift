@@ -154,6 +154,15 @@ open class NSManagedObject: NSObject {
     // NB: stands here, and is open, for those who override it: of an extension's the compiler says no more than that it is in one.
     @available(*, unavailable, message: "No key-value observing on Linux: put the override between #if canImport(ObjectiveC) and #endif.")
     open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { absent() }
+    @available(*, unavailable, message: "No key-value observing on Linux: put the override between #if canImport(ObjectiveC) and #endif.")
+    open class func automaticallyNotifiesObservers(forKey key: String) -> Bool { absent() }
+    @available(*, unavailable, message: "No key-value observing on Linux: put the override between #if canImport(ObjectiveC) and #endif.")
+    open func observeValue(
+        forKeyPath keyPath: String?,
+        of object: Any?,
+        change: [NSKeyValueChangeKey: Any]?,
+        context: UnsafeMutableRawPointer?
+    ) { absent() }
 
     /// Objects are equal when they are the same object.
     public final override func isEqual(_ object: Any?) -> Bool {
