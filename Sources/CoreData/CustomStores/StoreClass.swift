@@ -75,11 +75,8 @@ struct StoreClass: StoreKind {
         if metadata[NSStoreModelVersionHashesKey] != nil, !ignoresVersions,
             !opening.model.isConfiguration(withName: opening.configurationName, compatibleWithStoreMetadata: metadata)
         {
-            throw CocoaError.coreData(
-                .persistentStoreIncompatibleVersionHash,
-                "The model used to open the store at \(store.url?.path ?? "?") is not the one used to create it.",
-                userInfo: ["metadata": metadata, NSFilePathErrorKey: store.url?.path ?? ""]
-            )
+            let migrates = DatabaseOptions.flag(opening.options?[NSMigratePersistentStoresAutomaticallyOption])
+            throw CocoaError.ofAnotherModel(store.url?.path ?? "?", metadata: metadata, migrates: migrates)
         }
         store.beIdentified(by: uuid)
         store.didWriteMetadata(store.metadataEdit)

@@ -173,14 +173,7 @@ struct StoreDatabase: Sendable {
         }
         let isCompatible = model.isConfiguration(withName: configurationName, compatibleWithStoreMetadata: metadata.dictionary)
         guard options.ignoresVersions || isCompatible else {
-            throw CocoaError.coreData(
-                .persistentStoreIncompatibleVersionHash,
-                "The model used to open the store at \(url.path) is not the one used to create it.",
-                userInfo: [
-                    "metadata": metadata.dictionary, NSFilePathErrorKey: url.path,
-                    "reason": "The model used to open the store is incompatible with the one used to create the store",
-                ]
-            )
+            throw CocoaError.ofAnotherModel(url.path, metadata: metadata.dictionary, migrates: options.migrates)
         }
         return metadata
     }
