@@ -78,6 +78,7 @@ extension PredicateParser {
         case "TERNARY": return try ternary(start)
         case "FUNCTION": return try selectorCall(start)
         case "CAST": return try cast(start)
+        case "FETCH": throw error("a predicate cannot FETCH here: fetch before, and give what comes of it as an argument", at: start)
         default: return try predefined(name, start)
         }
     }
