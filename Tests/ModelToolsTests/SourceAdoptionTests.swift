@@ -105,7 +105,8 @@ struct SourceAdoptionTests {
                 override func value(forUndefinedKey key: String) -> Any? { nil }
             }
             class View: NSObject { @objc var size: Int { 6 } }
-            extension List { @objc var count: Int { 7 } }
+            extension List { @objc var count: Int { 7 }; @objc var state: State { .new } }
+            @objc enum State: Int16 { case new }
             @objc
             """
         let result = AdoptedSources(of: [SourceFile(path: "A.swift", text: source)], models: [model])
@@ -117,7 +118,8 @@ struct SourceAdoptionTests {
         #expect(text.components(separatedBy: "switch key").count == 3)
         #expect(text.contains("class Base: NSManagedObject { \(lookup("case \"initial\": return self.initial as Any?"));"), "\(text)")
         #expect(text.contains("class Fast: Base { \(lookup("case \"class\": return self.`class` as Any?"));"), "\(text)")
-        #expect(result.overrides == ["List": [lookup("case \"count\": return self.count as Any?")]])
+        let numbers = "case \"count\": return NSNumber(value: self.count); case \"state\": return NSNumber(value: self.state.rawValue)"
+        #expect(result.overrides == ["List": [lookup(numbers)]])
     }
 
     // * A computed property of the name of an attribute, as a section's title is that a transient keeps; beside an override of its own.

@@ -5,36 +5,45 @@ extension FileAdoption {
         var keyword = attribute + 1
         while keyword < attribute + 16, SourceStructure.modifiers.contains(source[keyword]) { keyword += 1 }
         let modifiers = source.tokens.dropFirst(attribute + 1).prefix(keyword - attribute - 1).map(\.text)
-        guard source[keyword] == "var", structure.isMember[keyword], let type = structure.typeOfToken[keyword], isComputed(keyword),
+        guard source[keyword] == "var", structure.isMember[keyword], let type = structure.typeOfToken[keyword], let body = body(keyword),
             Set(modifiers).isDisjoint(with: ["private", "fileprivate", "static", "class", "override"])
         else { return }
-        computed.append((structure.types[type].name, source[keyword + 1].unquoted))
+        let name = source[keyword + 1].unquoted
+        computed.append((structure.types[type].name, name, value(of: name, endOfType: body - 1)))
     }
 
-    /// Whether a body follows the type, and not a value or observers.
-    private func isComputed(_ keyword: Int) -> Bool {
+    /// The brace of the body that follows the type; nil for a value or observers.
+    private func body(_ keyword: Int) -> Int? {
         let line = source.tokens[keyword].line
         let near = source.tokens.dropFirst(keyword + 1).prefix(64).prefix { $0.line == line }
-        guard let end = near.firstIndex(where: { $0.text == "{" || $0.text == "=" }), source[end] == "{" else { return false }
-        return !["willSet", "didSet"].contains(source[end + 1])
+        guard let end = near.firstIndex(where: { $0.text == "{" || $0.text == "=" }), source[end] == "{" else { return nil }
+        return ["willSet", "didSet"].contains(source[end + 1]) ? nil : end
+    }
+
+    /// What Objective-C has for the value: a number for numbers and for its enumerations.
+    private func value(of name: String, endOfType end: Int) -> String {
+        let (type, value) = (source[end], "self.\(SwiftNames.quoted(name))")
+        guard [":", "."].contains(source[end - 1]) else { return "\(value) as Any?" }
+        if ManagedAccessors.scalars.contains(type) { return "NSNumber(value: \(value))" }
+        guard let rawType = symbols.enumerations[type], ManagedAccessors.scalars.contains(rawType) else { return "\(value) as Any?" }
+        return "NSNumber(value: \(value).rawValue)"
     }
 }
 
 extension TargetSymbols {
     /// Overrides of `value(forUndefinedKey:)` that know the properties, by class; of `value(forKey:)` for accessors of what the model has, such
     /// as the name of a section that is computed and kept in a transient. A class that has one of its own keeps it.
-    func lookups(of properties: [(className: String, name: String)]) -> [(className: String, declaration: String)] {
+    func lookups(of properties: [(className: String, name: String, value: String)]) -> [(className: String, declaration: String)] {
         let found = Dictionary(grouping: properties, by: \.className).filter { knowsManagedObject($0.key) }
         return found.sorted { $0.key < $1.key }.flatMap { className, properties in
-            let names = properties.map(\.name)
-            let accessors = names.filter { isModelled($0, in: className) }
-            let labels = [("forUndefinedKey", names), ("forKey", accessors)].filter { !$0.1.isEmpty }
+            let accessors = properties.filter { isModelled($0.name, in: className) }
+            let labels = [("forUndefinedKey", properties), ("forKey", accessors)].filter { !$0.1.isEmpty }
             return labels.map { (className, lookup($0, of: $1)) }
         }
     }
 
-    private func lookup(_ label: String, of names: [String]) -> String {
-        let cases = names.map { "case \(SwiftNames.literal($0)): return self.\(SwiftNames.quoted($0)) as Any?" }.joined(separator: "; ")
+    private func lookup(_ label: String, of properties: [(className: String, name: String, value: String)]) -> String {
+        let cases = properties.map { "case \(SwiftNames.literal($0.name)): return \($0.value)" }.joined(separator: "; ")
         return
             "public override func value(\(label) key: String) -> Any? { switch key { \(cases); default: return super.value(\(label): key) } }"
     }

@@ -10,7 +10,7 @@ struct FileAdoption {
     /// Declarations that belong in the bodies of classes, by class.
     var overrides: [(className: String, declaration: String)] = []
     /// Computed properties that Objective-C would find by name, with their classes.
-    var computed: [(className: String, name: String)] = []
+    var computed: [(className: String, name: String, value: String)] = []
     var needsCoreData = false
 
     init(_ file: SourceFile, _ structure: SourceStructure, _ symbols: TargetSymbols) {

@@ -24,7 +24,7 @@ struct ManagedAccessors {
 }
 
 extension ManagedAccessors {
-    private static let scalars: Set = ["Int", "Int16", "Int32", "Int64", "Double", "Float", "Bool"]
+    static let scalars: Set = ["Int", "Int16", "Int32", "Int64", "Double", "Float", "Bool"]
     private static let values: Set = ["String", "Date", "Data", "UUID"]
 
     /// The sets that are changed in place, and what gives one that tells the object.
