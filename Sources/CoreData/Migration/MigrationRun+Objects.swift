@@ -182,7 +182,7 @@ func managedObjects(_ value: Any?) throws -> [NSManagedObject] {
 
 private func managedObject(_ value: Any) throws -> NSManagedObject {
     if let object = value as? NSManagedObject { return object }
-    throw CocoaError.coreData(.entityMigrationPolicy, "the value is a \(type(of: value)), and no object or collection of objects")
+    throw CocoaError.coreData(.entityMigrationPolicy, "the value is \(typeName(value)), and no object or collection of objects")
 }
 
 /// NB: the keys of objects that are not saved yet count down.

@@ -45,7 +45,7 @@ extension NSManagedObject {
         if case .integer = stored, !Self.isInteger(value) { throw Self.misfit("the value \(value) is too large for the attribute") }
         guard stored == .null else { return }
         throw Self.misfit(
-            "the value is a \(type(of: value)), and the attribute takes a \(attribute.attributeValueClassName ?? "value of another type")"
+            "the value is \(typeName(value)), and the attribute takes \((attribute.attributeValueClassName ?? "value of another type").withArticle)"
         )
     }
 

@@ -85,7 +85,7 @@ struct Mistake: CustomTestStringConvertible, Sendable {
         Mistake("Customer of the source has no property \"middle\"", "Client", "fullName") {
             $0.entityMappings[0].attributeMappings = [.init("fullName", "$source.middle")]
         },
-        Mistake("the value is a String, and the attribute takes a NSNumber", "Client", "age", under: .entityMigrationPolicy) {
+        Mistake("the value is a String, and the attribute takes an NSNumber", "Client", "age", under: .entityMigrationPolicy) {
             $0.entityMappings[0].attributeMappings = [.init("fullName", "$source.first"), .init("age", "$source.last")]
         },
         Mistake("is too large for the attribute", "Client", "age", under: .entityMigrationPolicy) {

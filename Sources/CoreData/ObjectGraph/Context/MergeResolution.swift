@@ -91,7 +91,7 @@ extension NSManagedObjectContext {
         }
         let duplicates = conflicts.breaches.map { NSConstraintConflict($0, objects, self) }
         guard let policy = mergePolicy as? NSMergePolicy else {
-            misuse("mergePolicy takes an NSMergePolicy, not a \(type(of: mergePolicy)).")
+            misuse("mergePolicy takes an NSMergePolicy, not \(typeName(mergePolicy)).")
         }
         guard !outdated.isEmpty || !duplicates.isEmpty else { return processPendingChanges() }
         if isLastRound { throw outdated.isEmpty ? NSMergePolicy.unresolved(duplicates) : NSMergePolicy.unresolved(outdated) }

@@ -69,7 +69,7 @@ final class MutableOrderedSetProxy: NSMutableOrderedSet {
     }
 
     private func member(_ object: Any) -> NSManagedObject {
-        guard let member = object as? NSManagedObject else { misuse("A relationship takes managed objects, not a \(type(of: object)).") }
+        guard let member = object as? NSManagedObject else { misuse("A relationship takes managed objects, not \(typeName(object)).") }
         return member
     }
 

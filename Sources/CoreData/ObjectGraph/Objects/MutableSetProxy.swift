@@ -27,7 +27,7 @@ final class MutableSetProxy: NSMutableSet {
     override func objectEnumerator() -> NSEnumerator { MemberEnumerator(members) }
 
     override func add(_ object: Any) {
-        guard let object = object as? NSManagedObject else { misuse("A relationship takes managed objects, not a \(type(of: object)).") }
+        guard let object = object as? NSManagedObject else { misuse("A relationship takes managed objects, not \(typeName(object)).") }
         owner?.addMember(object, to: index)
     }
 

@@ -109,7 +109,7 @@ extension NSManagedObject {
             }
             guard let name = attribute.attributeValueClassName, let wanted = NSClassFromString(name) else { return nil }
             if (known.value as? NSObject)?.isKind(of: wanted) ?? true { return nil }
-            return invalid(.managedObjectValidation, attribute.name, "is a \(type(of: known.value)), not a \(name)", known.value)
+            return invalid(.managedObjectValidation, attribute.name, "is \(typeName(known.value)), not \(name.withArticle)", known.value)
         }
     }
 }

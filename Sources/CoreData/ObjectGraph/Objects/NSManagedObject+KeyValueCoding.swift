@@ -52,7 +52,7 @@ extension NSManagedObject {
     private func object(from value: Any?, _ relationship: NSRelationshipDescription) -> NSManagedObject? {
         guard let value, !(value is NSNull) else { return nil }
         guard let object = value as? NSManagedObject else {
-            fatalError("Relationship \(scope.entity.name ?? "?").\(relationship.name) takes a managed object, not a \(type(of: value)).")
+            fatalError("Relationship \(scope.entity.name ?? "?").\(relationship.name) takes a managed object, not \(typeName(value)).")
         }
         return object
     }
@@ -71,7 +71,7 @@ extension NSManagedObject {
         case let set as Set<AnyHashable>: return set.compactMap { object(from: $0.base, relationship) }
         default:
             fatalError(
-                "Relationship \(scope.entity.name ?? "?").\(relationship.name) takes a set of managed objects, not a \(type(of: value!))."
+                "Relationship \(scope.entity.name ?? "?").\(relationship.name) takes a set of managed objects, not \(typeName(value!))."
             )
         }
     }

@@ -43,7 +43,9 @@ extension NSManagedObject {
 
     private func targets<Target: NSManagedObject>(_ objects: [Any], _ type: Target.Type, _ name: String) -> [Target] {
         objects.map { object in
-            guard let target = object as? Target else { misuse("Relationship \(name) takes a \(type), not a \(Swift.type(of: object)).") }
+            guard let target = object as? Target else {
+                misuse("Relationship \(name) takes \("\(type)".withArticle), not \(typeName(object)).")
+            }
             return target
         }
     }

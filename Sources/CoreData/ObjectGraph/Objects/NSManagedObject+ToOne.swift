@@ -102,7 +102,7 @@ extension NSManagedObject {
         if let destination = relationship.destination, destination !== target.scope.entity {
             precondition(
                 target.scope.entity.isKindOf(entity: destination),
-                "\(scope.entity.name ?? "?").\(relationship.name) takes a \(destination.name ?? "?"), not a \(target.scope.entity.name ?? "?")."
+                "\(scope.entity.name ?? "?").\(relationship.name) takes \((destination.name ?? "?").withArticle), not \((target.scope.entity.name ?? "?").withArticle)."
             )
         }
     }

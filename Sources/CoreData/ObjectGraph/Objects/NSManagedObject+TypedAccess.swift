@@ -58,7 +58,7 @@ extension NSManagedObject {
     @usableFromInline final func namedValue<Value: ManagedValue>(_ name: String) -> Value {
         let value = storedValue(forKey: name)
         if let value, !Value.takes(value) {
-            misuse("\(scope.entity.name ?? "?").\(name) is a \(type(of: value)), and its accessor an Attribute<\(Value.self)>.")
+            misuse("\(scope.entity.name ?? "?").\(name) is \(typeName(value)), and its accessor an Attribute<\(Value.self)>.")
         }
         return Value.fromAny(value)
     }
@@ -107,7 +107,7 @@ extension NSManagedObject {
         guard let target = object as? Target else {
             fatalError(
                 """
-                \(scope.entity.name ?? "?").\(name) holds a \(type(of: object)), not a \(Target.self): set managedObjectClassName of entity \
+                \(scope.entity.name ?? "?").\(name) holds \(typeName(object)), not \("\(Target.self)".withArticle): set managedObjectClassName of entity \
                 \(object.scope.entity.name ?? "?") to NSStringFromClass(\(Target.self).self).
                 """
             )

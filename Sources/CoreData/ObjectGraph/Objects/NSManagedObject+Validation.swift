@@ -237,14 +237,15 @@ extension NSManagedObject {
             switch SlotValue(value, for: attribute) {
             case .null:
                 let kind = attribute.attributeValueClassName ?? "another type"
-                throw invalid(.managedObjectValidation, property.name, "takes a \(kind), not a \(type(of: value))", value)
+                throw invalid(.managedObjectValidation, property.name, "takes \(kind.withArticle), not \(typeName(value))", value)
             case .integer(let number): try validateWidth(of: number, attribute)
             default: break
             }
         case let relationship as NSRelationshipDescription:
             guard let destination = relationship.destinationEntity else { return }
             if let object = value as? NSManagedObject, object.entity.isKindOf(entity: destination) { return }
-            throw invalid(.managedObjectValidation, property.name, "takes a \(destination.name ?? "?"), not a \(type(of: value))", value)
+            let kind = (destination.name ?? "?").withArticle
+            throw invalid(.managedObjectValidation, property.name, "takes \(kind), not \(typeName(value))", value)
         default: break
         }
     }

@@ -54,7 +54,7 @@ extension NSManagedObject {
         guard let target = object as? Target else {
             misuse(
                 """
-                A relationship to \(Target.self) holds a \(type(of: object)): set managedObjectClassName of entity \
+                A relationship to \(Target.self) holds \(typeName(object)): set managedObjectClassName of entity \
                 \(object.scope.entity.name ?? "?") to NSStringFromClass(\(Target.self).self).
                 """
             )

@@ -89,7 +89,7 @@ struct BatchValue {
             default: break
             }
             let kind = attribute.attributeValueClassName ?? "another type"
-            throw error(.managedObjectValidation, "takes a \(kind), not a \(type(of: value))", value)
+            throw error(.managedObjectValidation, "takes \(kind.withArticle), not \(typeName(value))", value)
         }
         if stored.isNaN { throw error(.managedObjectValidation, "is not a number") }
         return stored
@@ -111,7 +111,7 @@ struct BatchValue {
         _ reference: (RowIdentity) -> RowReference?
     ) throws -> RowReference {
         guard let identity = (value as? any RowIdentifying)?.identity else {
-            throw error(.managedObjectValidation, "takes an object ID, not a \(type(of: value))", value)
+            throw error(.managedObjectValidation, "takes an object ID, not \(typeName(value))", value)
         }
         guard identity.key > 0 else {
             throw error(.managedObjectReferentialIntegrity, "was set to an object that has never been saved: no store has it")
@@ -121,7 +121,7 @@ struct BatchValue {
         }
         guard identity.space.entity(in: entity.managedObjectModel)?.isKindOf(entity: relationship.destination) == true else {
             let (wanted, given) = (relationship.destination.name ?? "?", identity.space.entityName)
-            throw error(.managedObjectValidation, "takes a \(wanted), not a \(given)", value)
+            throw error(.managedObjectValidation, "takes \(wanted.withArticle), not \(given.withArticle)", value)
         }
         return target
     }

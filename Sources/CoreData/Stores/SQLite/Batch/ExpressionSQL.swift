@@ -33,7 +33,8 @@ struct ExpressionSQL {
             throw given.error(.coreData, "was given “\(expression)”, which is nothing that a store can compute")
         }
         guard !column.isMarked, let conversion = Conversion(operand, attribute) else {
-            throw given.error(.managedObjectValidation, "takes a \(attribute.attributeValueClassName ?? "?"), which “\(expression)” is not")
+            let kind = (attribute.attributeValueClassName ?? "?").withArticle
+            throw given.error(.managedObjectValidation, "takes \(kind), which “\(expression)” is not")
         }
         terms.append(Term(name: attribute.name, column: column.name, value: operand.text, conversion: conversion))
     }
