@@ -155,6 +155,13 @@ struct WarningTests {
         #expect(texts(model).first == "Tiger.stripes has the default \"many\", which is no value of its type")
     }
 
+    @Test("tell of attributes that no store takes")
+    func untaken() {
+        var model = zoo
+        model.entities[1].attributes[0].type = .composite
+        #expect(texts(model) == ["Tiger.stripes is composite, which no store takes yet: make plain attributes of its parts"])
+    }
+
     @Test("tell what CloudKit refuses, where it is used")
     func cloud() {
         var model = zoo

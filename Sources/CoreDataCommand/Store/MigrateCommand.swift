@@ -10,7 +10,7 @@ struct MigrateCommand: ParsableCommand {
         discussion: """
             Prints what will be done first: entity or property, change, objects, and what becomes of their table. All of it is one transaction: whatever \
             happens, the store is the old one or the new one. Exit status: 0 where it is migrated, or opens as it is; 1 where no mapping can be \
-            inferred, and where all objects of an entity would be dropped, unless that is asked for.
+            inferred, and where no object of the store would be left, unless that is asked for.
             """
     )
 
@@ -20,7 +20,7 @@ struct MigrateCommand: ParsableCommand {
     @Option(help: "The version that the store has. Otherwise it is the one that the store carries.", completion: .file()) var from: String?
     @Option(help: "A mapping model, .cdm or .xcmappingmodel: what becomes of the objects.", completion: .file()) var mapping: String?
     @Flag(help: "Print what would be done, and do nothing.") var dryRun = false
-    @Flag(help: "Drop the objects of entities that the new model does not have.") var dropEntities = false
+    @Flag(help: "Migrate also where the new model has none of the entities of which there are objects.") var dropEntities = false
     @Flag(help: "Copy the store to STORE.backup first, with what it has in files of their own.") var backup = false
 
     private var url: URL { source.url }
@@ -28,7 +28,7 @@ struct MigrateCommand: ParsableCommand {
     func run() throws {
         guard let migration = try prepared() else { return print("The store opens as it is: the version hashes are the same.") }
         columns(migration.rows.map { ["  " + $0.place, $0.change, "\($0.rows)", $0.manner] }).forEach { print($0) }
-        if !dropEntities { try refuseLoss(by: migration) }
+        try tellLoss(by: migration)
         guard !dryRun else { return }
         try flushPrinted()
         if backup { try backUp(migration) }
@@ -50,15 +50,16 @@ struct MigrateCommand: ParsableCommand {
         }
     }
 
-    /// An entity under another name, or the model of another program, is no reason to lose what there is; a mapping model says so itself.
-    private func refuseLoss(by migration: any FileMigration) throws {
+    /// A mapping model says itself what it leaves out.
+    ///
+    /// - Throws: where nothing would be left, as with the model of another program.
+    private func tellLoss(by migration: any FileMigration) throws {
         let lost = migration.rows.filter(\.isLoss)
         guard !lost.isEmpty else { return }
-        for row in lost { print("! All objects of \(row.place) would be lost: \(row.rows)") }
-        print(
-            "\nThe new model does not have them. Where they have another name there, it takes the former one as a renaming identifier; "
-                + "--drop-entities drops them."
-        )
+        for row in lost { print("! All objects of \(row.place) will be lost: \(row.rows)") }
+        print("\nThe new model does not have them. Where they have another name there, it takes the former one as a renaming identifier.")
+        guard migration.losesAll, !dropEntities else { return }
+        print("Nothing would be left of the store, and nothing was done: --drop-entities drops all.")
         throw answerNo
     }
 
@@ -87,9 +88,12 @@ struct MigrateCommand: ParsableCommand {
 /// What the command needs of a migration: its plan, a copy of the store, and the deed.
 private protocol FileMigration {
     var rows: [StoreFileMigration.Row] { get }
+    var losesAll: Bool { get }
     func backUp(to url: URL) throws
     func run(progress: @escaping (Int, Int) -> Void) throws
 }
 
 extension StoreFileMigration: FileMigration {}
-extension MappedFileMigration: FileMigration {}
+extension MappedFileMigration: FileMigration {
+    var losesAll: Bool { false }
+}

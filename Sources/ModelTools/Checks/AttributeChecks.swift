@@ -2,11 +2,15 @@ import ModelFormat
 
 extension Model.Attribute {
     var warnings: [String] {
-        [derived, undefinedType, missingDefault, unfitDefault, range, insecureTransformer, reservedName].compactMap { $0 }
+        [derived, composite, undefinedType, missingDefault, unfitDefault, range, insecureTransformer, reservedName].compactMap { $0 }
     }
 
     private var derived: String? {
         derivation == nil ? nil : "is derived, which no store takes yet: make it a plain attribute that willSave() sets"
+    }
+
+    private var composite: String? {
+        type == .composite ? "is composite, which no store takes yet: make plain attributes of its parts" : nil
     }
 
     private var undefinedType: String? {

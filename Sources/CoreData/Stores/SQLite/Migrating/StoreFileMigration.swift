@@ -20,6 +20,8 @@ package struct StoreFileMigration {
     }
 
     package let rows: [Row]
+    /// Whether no object of the store has a successor, and there are objects: the model is likely that of another program.
+    package let losesAll: Bool
     let place: StorePlace
     private let source: SourceModelSearch.Found
     private let model: NSManagedObjectModel
@@ -37,9 +39,10 @@ package struct StoreFileMigration {
         self.source = try Self.sourceModel(inspector, url, source)
         model.freeze()
         let (place, found) = (place, self.source)
-        rows = try inStore(url) {
+        (rows, losesAll) = try inStore(url) {
             let migration = try StoreMigration(inspector.connection, place, from: found, to: model, configuration: found.configuration)
-            return try migration.transition.rows(inspector)
+            let rows = try migration.transition.rows(inspector)
+            return (rows, try rows.contains(where: \.isLoss) && !migration.transition.keepsObjects(inspector))
         }
     }
 
@@ -94,12 +97,20 @@ extension SchemaTransition {
             return StoreFileMigration.Row(
                 place: step.place,
                 change: step.text,
-                rows: try before.flatMap(old.entityIfStored).map { stored in
-                    try inspector.number("SELECT count(*) FROM \(stored.table) WHERE Z_ENT = ?1", [.integer(Int64(stored.number))])
-                } ?? 0,
+                rows: try before.map { try count($0, inspector) } ?? 0,
                 manner: entity.flatMap(manner) ?? StoreFileMigration.Row.removed
             )
         }
+    }
+
+    fileprivate func keepsObjects(_ inspector: StoreInspector) throws -> Bool {
+        try models.destination.entities.contains { try models.origin(of: $0).map { try count($0, inspector) > 0 } ?? false }
+    }
+
+    /// How many objects of an entity there are, without those of subentities.
+    private func count(_ entity: NSEntityDescription, _ inspector: StoreInspector) throws -> Int64 {
+        guard let stored = old.entityIfStored(entity) else { return 0 }
+        return try inspector.number("SELECT count(*) FROM \(stored.table) WHERE Z_ENT = ?1", [.integer(Int64(stored.number))])
     }
 
     private func manner(_ entity: NSEntityDescription) -> String? {
