@@ -191,7 +191,8 @@ extension NSManagedObjectContext {
 
     /// The row of an object without what is unsaved here, as far as anybody knows.
     func savedRow(_ reference: RowReference) -> Row? {
-        registeredObject(for: reference).flatMap { $0.state.contains(.rowless) ? nil : $0.committedRow } ?? parentSource.cachedRow(for: reference)
+        registeredObject(for: reference).flatMap { $0.state.contains(.rowless) ? nil : $0.committedRow }
+            ?? parentSource.cachedRow(for: reference)
     }
 
     /// Takes all unsaved changes out of the context; gives the new objects, which stay registered, so that they are the same if they come back.
