@@ -5,7 +5,7 @@ import Foundation
 extension NSManagedObjectContext {
     /// Saves this context, and calls back once the changes are in the store, or a layer has failed: with its error, on this context's queue.
     ///
-    /// Without changes here it succeeds at once.
+    /// Without changes here, and none that were saved before and are on their way, it succeeds at once.
     public func saveContext(_ completion: CoreDataStack.SaveCompletion? = nil) {
         perform { [self] in saveUpwards(stopsWithoutChanges: true, completion) }
     }

@@ -36,16 +36,18 @@ final class SaveWalk: @unchecked Sendable {
         gate?.leave()
     }
 
-    /// Saves a layer, on its queue; whether there was anything to save. Without changes too: a context that was left behind says so then.
+    /// Saves a layer, on its queue; whether there was anything to save, or is on its way. Without changes too: a context that was left behind says so then.
     ///
     /// - Parameter keepsOwnFailure: whether what the layer itself has changed and cannot save is an error of the walk.
     /// - Throws: what stops the walk.
     @discardableResult func save(_ layer: NSManagedObjectContext, keepsOwnFailure: Bool = true) throws -> Bool {
+        let earlier = layer === origin ? unsettledSaves(of: layer) : []
         let hadChanges = layer.hasChanges
         layers.append(layer)
         let (failure, saves) = try layer.noteSaves { try saveLayer(layer) }
         note(saves, of: layer)
-        guard let failure else { return hadChanges }
+        expect(earlier)
+        guard let failure else { return hadChanges || !self.saves.isEmpty }
         // Where the caller's own changes are at fault he learns it here; what others have saved goes on by itself.
         if layer === origin {
             if let layer = layer as? StackContext { layer.core.bubble(from: layer) }
@@ -62,13 +64,25 @@ final class SaveWalk: @unchecked Sendable {
         return nil
     }
 
+    /// What the caller has saved before, or others' saves have taken along, and may come back yet; what has come back is saved once more.
+    private func unsettledSaves(of layer: NSManagedObjectContext) -> [ChildSave] {
+        layer.acceptReturnedSaves()
+        return layer.unsettledSaves
+    }
+
     /// Of what has not come further than the next layer yet, this is the one who reports, whether it was saved just now or before.
     private func note(_ saved: [ChildSave], of layer: NSManagedObjectContext) {
         saves += saved
         if !(layer is StackContext) { ownSaves += saved }
         guard saved.isEmpty, let save = layer.keptSave, case .waiting = save.outcome else { return }
-        save.beAwaited()
-        saves.append(save)
+        expect([save])
+    }
+
+    private func expect(_ earlier: [ChildSave]) {
+        for save in earlier where !saves.contains(where: { $0 === save }) {
+            save.beAwaited()
+            saves.append(save)
+        }
     }
 
     /// The layers to which something may have come back, from above.

@@ -214,6 +214,25 @@ struct RefusedSaveTests {
         #expect(try bench.stored() == ["n": 1, "same": 1])
     }
 
+    // * Main saves a duplicate, which goes on to the store by itself; before it has come back, main saves something else to the store.
+    // => That save does not say that all is well. What is refused is main's once more, the rest is there.
+    @Test("what was saved before, and comes back while its context saves to the store", arguments: StackKind.allCases)
+    func earlierSave(_ kind: StackKind) async throws {
+        let bench = try await Bench.uniqueTexts(kind)
+        let main = bench.main
+        await main.perform {
+            let error = #expect(throws: CocoaError.self) {
+                main.insertNote("same")
+                try main.save()
+                main.insertNote("other")
+                try main.saveContextToStoreAndWait()
+            }
+            #expect(error?.code == .managedObjectConstraintMerge)
+            #expect(main.insertedObjects.compactMap { ($0 as? Note)?.text } == ["same"])
+        }
+        #expect(try bench.stored() == ["same": 1, "other": 0])
+    }
+
     @Test("a file that nobody may write any more", arguments: StackKind.allCases)
     func readOnly(_ kind: StackKind) async throws {
         let bench = try await Bench(kind)

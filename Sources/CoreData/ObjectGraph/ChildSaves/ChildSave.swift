@@ -1,3 +1,5 @@
+import DequeModule
+
 /// One save of a child context, as its parent keeps it until it is in the store or goes back.
 package final class ChildSave: Sendable {
     package enum Outcome: Sendable {
@@ -132,12 +134,29 @@ struct ChildSaves {
     var goesOn = false
     /// What it saved last.
     weak var latest: ChildSave?
+    private var saved: Deque<Weak> = []
     /// What it has saved since somebody began to take note of that.
     var noted: [ChildSave]?
     var waiting: [ChildSave.Part] = []
     private var inSave: [ChildSave.Part] = []
     /// Saves that have come back to this context, or by it to its children.
     var returned: [ReturnedSave] = []
+
+    private struct Weak {
+        weak var save: ChildSave?
+        var isWaiting: Bool { if case .waiting? = save?.outcome { true } else { false } }
+    }
+
+    /// The context has saved.
+    mutating func noteSaved(_ save: ChildSave) {
+        latest?.isFollowed(by: save)
+        latest = save
+        while saved.first?.isWaiting == false { saved.removeFirst() }
+        saved.append(Weak(save: save))
+    }
+
+    /// What the context has saved and is not in the store yet, the earliest first.
+    var unsettled: [ChildSave] { saved.filter(\.isWaiting).compactMap(\.save) }
 
     var isEmpty: Bool { waiting.isEmpty && inSave.isEmpty && returned.isEmpty }
 
@@ -185,6 +204,9 @@ extension NSManagedObjectContext {
     /// Whether saves of children wait in this context.
     package var hasChildSaves: Bool { children.withLock { !$0.saves.waiting.isEmpty } }
 
+    /// What the context has saved, and is neither in the store nor has come back yet.
+    package var unsettledSaves: [ChildSave] { children.withLock(\.saves.unsettled) }
+
     /// The context's latest save into its parent that had changes; nil where the parent keeps none.
     package var keptSave: ChildSave? { (parentLink?.source as? ParentContext)?.keptSave }
 
@@ -192,8 +214,7 @@ extension NSManagedObjectContext {
     func keep(_ changes: ChangeSet, from child: NSManagedObjectContext?) -> ChildSave? {
         let made: ChildSave? = child?.children.withLock { links in
             let save = ChildSave(changes, links.saves.parts, from: child, goesOn: links.saves.goesOn || links.saves.noted != nil)
-            links.saves.latest?.isFollowed(by: save)
-            links.saves.latest = save
+            links.saves.noteSaved(save)
             if links.saves.noted == nil { return save }
             // From the beginning: it may have ended before its own save has.
             save.beAwaited()
