@@ -31,8 +31,8 @@ extension CoreDataStack {
         if let error = core.errors.takeUnheard() { throw error }
     }
 
-    /// Waits until everything that was saved is in the store, and closes it. Every fetch and save of the stack's contexts throws
-    /// `Error.stackWasClosed` from then on, and objects that have not been read have no values.
+    /// Waits until everything that was saved is in the store, and closes it. Every fetch and save of the stack's contexts, and every save into
+    /// them, throws `Error.stackWasClosed` from then on, and objects that have not been read have no values.
     ///
     /// Unsaved changes are lost with their contexts. Closing twice does nothing; while another closes it, or a reset is under way, this waits as
     /// well.

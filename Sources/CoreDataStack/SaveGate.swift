@@ -44,6 +44,11 @@ final class SaveGate: Sendable {
         if let refusal { throw refusal }
     }
 
+    /// - Throws: why the gate is closed.
+    func check() throws {
+        if let refusal = state.with(\.refusal) { throw refusal }
+    }
+
     /// A save that was let in goes on elsewhere.
     func enter() { state.with { $0.count += 1 } }
 

@@ -31,6 +31,7 @@ final class StackCore: Sendable {
                 guard let self, let main = self.main else { return nil }
                 return makeChild(.privateQueueConcurrencyType, name: "Returned Changes", of: main)
             },
+            admit: { [gate] in try gate.check() },
             report: { [errors] in errors.report($0, isFinal: true) },
             willReturn: { [gate] in gate.enter() },
             didReturn: { [gate] in gate.leave() }

@@ -110,6 +110,8 @@ extension ChildSave.Part {
 package struct ChildSaveKeeper: Sendable {
     /// Makes a context to which changes go back whose own is gone.
     let makeContext: @Sendable () -> NSManagedObjectContext?
+    /// Throws where a save would not be taken on to the store any more.
+    let admit: @Sendable () throws -> Void
     /// Hears of each save that went back and that nobody waits for.
     let report: @Sendable (any Error) -> Void
     /// Called before and after saves are on their way back.
@@ -118,11 +120,13 @@ package struct ChildSaveKeeper: Sendable {
 
     package init(
         makeContext: @escaping @Sendable () -> NSManagedObjectContext?,
+        admit: @escaping @Sendable () throws -> Void,
         report: @escaping @Sendable (any Error) -> Void,
         willReturn: @escaping @Sendable () -> Void,
         didReturn: @escaping @Sendable () -> Void
     ) {
-        (self.makeContext, self.report, self.willReturn, self.didReturn) = (makeContext, report, willReturn, didReturn)
+        (self.makeContext, self.admit, self.report) = (makeContext, admit, report)
+        (self.willReturn, self.didReturn) = (willReturn, didReturn)
     }
 }
 
@@ -227,6 +231,13 @@ extension NSManagedObjectContext {
             links.saves.add(save)
             return save
         }
+    }
+
+    /// - Throws: why what a child saves would not be taken on. Where the child itself sees to that, it was asked before.
+    func admitSave(of child: NSManagedObjectContext?) throws {
+        guard let keeper = children.withLock(\.saves.keeper) else { return }
+        let goesOn = child?.children.withLock { $0.saves.goesOn || $0.saves.noted != nil } ?? false
+        if !goesOn { try keeper.admit() }
     }
 
     func beginChildSaves() {

@@ -209,6 +209,8 @@ final class ParentContext: GraphParent {
 extension ParentContext {
     /// Called on the context's queue.
     private func submit(_ changes: ChangeSet, to receiving: NSManagedObjectContext) throws {
+        // On the queue: whatever was let in is there when the context is saved for the last time.
+        try context.admitSave(of: child)
         child?.passNames(to: context)
         if receiving !== context { child?.passNames(to: receiving) }
         let corrections = try context.queue.whileReceiving {
