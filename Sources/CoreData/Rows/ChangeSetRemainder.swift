@@ -119,11 +119,13 @@ extension ChangeSetRemainder {
         }
         for link in whole.links {
             let said = said[end(link)] ?? [:]
+            // Who was taken out and put in again is in.
+            let returned = link.removed.isEmpty ? [] : Set(link.removed).intersection(link.added)
             let rest = ChangeSet.LinkChange(
                 relationship: link.relationship,
                 owner: link.owner,
                 added: link.added.filter { said[newest($0)] != true },
-                removed: link.removed.filter { said[newest($0)] != false }
+                removed: link.removed.filter { member in said[newest(member)].map { $0 && !returned.contains(member) } ?? true }
             )
             if !rest.added.isEmpty || !rest.removed.isEmpty { changes.links.append(rest) }
         }
