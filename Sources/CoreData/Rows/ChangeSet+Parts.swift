@@ -37,6 +37,17 @@ extension ChangeSet {
         for order in orders { body(order.owner) }
     }
 
+    /// Calls `body` with every object at one end of a relationship that the changes say something about, before or after.
+    func forEachEnd(_ body: (RowReference) -> Void) {
+        forEachRequirement(body)
+        insertedReferences.forEach(body)
+        for link in links { link.removed.forEach(body) }
+        for update in groups.lazy.flatMap(\.updates) {
+            guard let base = update.base else { continue }
+            for slot in update.slots.filter(base.layout.referenceSlots) { base.reference(slot).map(body) }
+        }
+    }
+
     private static func forEachReference(of row: Row, _ body: (RowReference) -> Void) {
         for slot in row.layout.referenceSlots { row.reference(slot).map(body) }
     }

@@ -102,9 +102,7 @@ extension NSManagedObjectContext {
     func restore(_ changes: ChangeSet) {
         let later = hasChanges ? frozenChanges() : ChangeSet()
         let withdrawn = withdrawChanges()
-        for reference in changes.updatedReferences + changes.insertedReferences + changes.links.map(\.owner) {
-            registeredObject(for: reference)?.existingExtras?.forgetStoredMembers()
-        }
+        changes.forEachEnd { registeredObject(for: forwarded($0))?.existingExtras?.forgetStoredMembers() }
         receiveWhatIsThere(changes)
         receiveWhatIsThere(later)
         leave(withdrawn.filter { $0.state.isDisjoint(with: .pending) })

@@ -10,6 +10,8 @@ struct ChangeReception {
     let changes: ChangeSet
     /// Of objects whose rows come from below.
     private let state: ObjectState
+    /// Whether they are the context's own, which come back.
+    private let areOwn: Bool
     /// To-one relationships that lead elsewhere now.
     private var relinked: [(object: NSManagedObject, slot: Int, old: RowReference?)] = []
     /// Members of ordered relationships that were taken out of one and put into it again.
@@ -23,8 +25,7 @@ struct ChangeReception {
 
     /// - Parameter areOwn: whether they are the context's own, which come back: nobody has validated them.
     init(_ changes: ChangeSet, in context: NSManagedObjectContext, areOwn: Bool) {
-        self.changes = changes
-        self.context = context
+        (self.changes, self.context, self.areOwn) = (changes, context, areOwn)
         state = areOwn ? [.sharedRow, .unsavedRow] : [.sharedRow, .unsavedRow, .validated]
     }
 
@@ -205,7 +206,8 @@ extension ChangeReception {
             if let base = update.base, object.currentRow === base { adopt(update.row, object) }
             return object.noteChange()
         }
-        let former = references(update.slots, of: object)
+        // The context has what comes back in its rows, yet: there it leads away from where it led before.
+        let former = references(update.slots, of: areOwn ? base : object.currentRow)
         if object.currentRow === base { adopt(update.row, object) } else { merge(update, object) }
         if let measured { object.own.base = measured }
         object.setChangedSlots(object.changedSlots.union(update.slots))
@@ -216,8 +218,8 @@ extension ChangeReception {
         noteReturns(of: object, update, former)
     }
 
-    private func references(_ slots: SlotMask, of object: NSManagedObject) -> [(slot: Int, reference: RowReference?)] {
-        slots.filter(object.scope.shape.layout.referenceSlots).map { ($0, object.currentRow.reference($0)) }
+    private func references(_ slots: SlotMask, of row: Row) -> [(slot: Int, reference: RowReference?)] {
+        slots.filter(row.layout.referenceSlots).map { ($0, row.reference($0)) }
     }
 
     /// The object stays deleted. Where others have deleted it, no save from here will say so: the child hears of it now.
@@ -229,7 +231,7 @@ extension ChangeReception {
     private mutating func give(_ update: ChangeSet.Update, to object: NSManagedObject) {
         if object.isFault { object.fire() }
         guard object.state.isDisjoint(with: [.deleted, .inaccessible]), object.scope.shape.layout === update.row.layout else { return }
-        let former = references(update.slots, of: object)
+        let former = references(update.slots, of: object.currentRow)
         merge(update, object)
         object.setChangedSlots(object.changedSlots.union(update.slots))
         object.noteChange()
