@@ -52,11 +52,8 @@ struct LeavingStoreTests {
     // => Nobody looks at nodes that the save is changing: that crashed, or took values for those of another version.
     @Test("is let go of when a save that is on its way has ended")
     func removedWhileSaved() throws {
-        NSPersistentStoreCoordinator.registerStoreClass(WatchedStore.self, forStoreType: WatchedStore.storeType)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
-        let url = URL(fileURLWithPath: "/watched/\(UUID().uuidString)")
-        let added = try coordinator.addPersistentStore(ofType: WatchedStore.storeType, configurationName: nil, at: url)
-        let store = try #require(added as? WatchedStore)
+        let store = try addWatchedStore(to: coordinator)
         let context = Library.context(on: coordinator)
         let book = Book(context: context)
         book.title = "book"
@@ -81,22 +78,26 @@ struct LeavingStoreTests {
     // => The save ends as it would have; then the store is gone, and can come back. (The program stopped.)
     @Test("in its own save() is let go of when that save has ended")
     func removesItself() throws {
-        NSPersistentStoreCoordinator.registerStoreClass(WatchedStore.self, forStoreType: WatchedStore.storeType)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
-        let url = URL(fileURLWithPath: "/watched/\(UUID().uuidString)")
-        let added = try coordinator.addPersistentStore(ofType: WatchedStore.storeType, configurationName: nil, at: url)
-        let store = try #require(added as? WatchedStore)
+        let store = try addWatchedStore(to: coordinator)
         let context = Library.context(on: coordinator)
         Book(context: context).title = "book"
-        store.onSave = { [unowned store] in try? coordinator.remove(store) }
+        store.onSave = { [unowned store] in #expect(throws: Never.self) { try coordinator.remove(store) } }
         try context.save()
         #expect(!context.hasChanges)
         #expect(coordinator.persistentStores.isEmpty)
         #expect(store.cacheNodes().isEmpty)
-        try coordinator.addPersistentStore(ofType: WatchedStore.storeType, configurationName: nil, at: url)
+        _ = try addWatchedStore(to: coordinator)
         Book(context: context).title = "other"
         try context.save()
         #expect(try context.count(for: NSFetchRequest<Book>(entityName: "Book")) == 1)
+    }
+
+    private func addWatchedStore(to coordinator: NSPersistentStoreCoordinator) throws -> WatchedStore {
+        NSPersistentStoreCoordinator.registerStoreClass(WatchedStore.self, forStoreType: WatchedStore.storeType)
+        let url = URL(fileURLWithPath: "/watched/\(UUID().uuidString)")
+        let added = try coordinator.addPersistentStore(ofType: WatchedStore.storeType, configurationName: nil, at: url)
+        return try #require(added as? WatchedStore)
     }
 
     // * A document is saved together with a database. It is written, the database has yet to commit: it is removed and added anew.
