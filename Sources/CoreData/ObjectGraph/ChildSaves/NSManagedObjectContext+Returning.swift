@@ -48,6 +48,13 @@ extension NSManagedObjectContext {
         whileMeetingNames(acceptReturned)
     }
 
+    /// Takes back what has come back, before objects are asked for that nobody above has any more. Not in the midst of something, which goes on
+    /// with what it began with.
+    func takeBackReturnedSaves() {
+        guard parentLink != nil, !isSaving, !tracker.isPropagating, !queue.isReceiving, !queue.isGuest else { return }
+        if children.withLock({ !$0.saves.returned.isEmpty }) { acceptReturnedSaves() }
+    }
+
     /// Why nobody above has an object that this context has saved: the save has come back, and was not taken back yet. The object is not gone.
     func causeOfReturn(of object: NSManagedObject) -> (any Error)? {
         let returned = children.withLock(\.saves.returned)
@@ -103,8 +110,11 @@ extension NSManagedObjectContext {
         let later = hasChanges ? frozenChanges() : ChangeSet()
         let withdrawn = withdrawChanges()
         changes.forEachEnd { registeredObject(for: forwarded($0))?.existingExtras?.forgetStoredMembers() }
-        receiveWhatIsThere(changes)
-        receiveWhatIsThere(later)
+        // Who asks has all of it, or nothing of it yet.
+        queue.whileReceiving {
+            receiveWhatIsThere(changes)
+            receiveWhatIsThere(later)
+        }
         leave(withdrawn.filter { $0.state.isDisjoint(with: .pending) })
     }
 }

@@ -22,6 +22,7 @@ extension NSManagedObjectContext {
     ) throws -> Found {
         checkReading(member)
         hearNews()
+        takeBackReturnedSaves()
         catchUp()
         renewNames()
         readAhead.forgetMembers()

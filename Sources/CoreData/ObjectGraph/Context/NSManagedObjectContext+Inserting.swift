@@ -82,6 +82,7 @@ extension NSManagedObjectContext {
         checkQueue()
         guard let owner = object.registeredContext else { return }
         precondition(owner === self, "Only the context that an object is in can delete it.")
+        if object.state.contains(.rowless) { takeBackReturnedSaves() }
         guard !object.state.contains(.deleted) else { return }
         vanish(object, .delete)
         readOnDemand(object)

@@ -33,6 +33,7 @@ extension NSManagedObjectContext {
     ///   model lacks, with the ID under `NSAffectedObjectsErrorKey`; an error of the store.
     public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         checkReading()
+        takeBackReturnedSaves()
         catchUp()
         guard let reference = identify(objectID.identity).reference else { throw try missingForeign(objectID) }
         let object = object(of: objectID, at: reference)

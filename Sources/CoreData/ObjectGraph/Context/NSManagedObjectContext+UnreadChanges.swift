@@ -7,6 +7,7 @@ extension NSManagedObjectContext {
     func readWhatWasSetUnread() throws {
         let failures = tracker.failedReadCount
         guard failures > tracker.madeUpReadCount else { return }
+        takeBackReturnedSaves()
         let unread = tracker.objects.filter(\.wasSetUnread)
         for objects in Dictionary(grouping: unread, by: { [$0.rowReference.entity, $0.rowReference.store] }).values {
             for (object, row) in zip(objects, try parentSource.rows(for: objects.map(\.rowReference))) {

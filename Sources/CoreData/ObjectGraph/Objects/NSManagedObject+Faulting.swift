@@ -24,6 +24,10 @@ extension NSManagedObject {
     ///
     /// Where reading the row fails it stays a fault, which reads as nil: the next access tries again.
     @usableFromInline @inline(never) final func fire() {
+        if state.contains(.rowless) {
+            registeredContext?.takeBackReturnedSaves()
+            if state.isDisjoint(with: [.fault, .rowless]) { return }
+        }
         do { try fireThrowing() } catch { registeredContext?.noteFailedRead("filling a fault for \(objectID)", error) }
     }
 
