@@ -93,6 +93,17 @@ struct TypedPredicateTests {
         #expect(throws: CocoaError.self) { try NSPredicate(translating: #Predicate<Author> { ($0.name?.count ?? 0) == 3 }) }
     }
 
+    // * Values that one branch has, and the other may not have.
+    // => What is not equal to nil is found, whichever branch nil comes from.
+    @Test("takes either branch of a condition for what may be nil")
+    func branches() throws {
+        let known: String? = "Ann"
+        try expectSame(#Predicate<Book> { !(($0.isLent ? known : $0.author?.name) == "Ann") })
+        try expectSame(#Predicate<Book> { ($0.isLent ? known : $0.author?.name) != $0.title })
+        try expectSame(#Predicate<Book> { ($0.isLent ? $0.author?.name : known) == $0.author?.name })
+        try expectSame(#Predicate<Book> { !((($0.isLent ? $0.author?.name : $0.title) ?? "x") == "x") })
+    }
+
     @Test("goes along to-many relationships")
     func members() throws {
         try expectSame(#Predicate<Author> { $0.books.contains { $0.pages > 7 && $0.isLent } })

@@ -140,10 +140,17 @@ struct PredicateTranslation {
         switch expression.tree {
         case .constant: false
         case .keyPath(_, let path): !path.hasSuffix("@count")
-        // What `??` gives.
-        case .conditional(_, let then, _): if case .constant = then.tree { isNil(then) } else { true }
+        case .conditional(let test, let then, let other): givesNil(then) || givesNil(other) && !asks(test, whetherNil: other)
         default: true
         }
+    }
+
+    private static func givesNil(_ expression: NSExpression) -> Bool { isNil(expression) || mayBeNil(expression) }
+
+    /// Whether a condition is that of `??`.
+    private static func asks(_ test: NSPredicate, whetherNil expression: NSExpression) -> Bool {
+        guard let test = test as? NSComparisonPredicate else { return false }
+        return test.leftExpression === expression && test.predicateOperatorType == .equalTo && isNil(test.rightExpression)
     }
 
     static func refusal(_ what: String) -> CocoaError {
