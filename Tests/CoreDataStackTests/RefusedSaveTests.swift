@@ -235,51 +235,6 @@ struct RefusedSaveTests {
         #expect(try bench.stored() == (unsaved.contains("other") ? ["same": 1] : ["same": 1, "other": 0]))
     }
 
-    // * Main has read two folders' notes, puts a note into the other one, and saves; that comes back, for a duplicate, and once more, when main has rolled back.
-    // => Both ends of the relationship say so; once it is rolled back, both say what the store has.
-    @Test("a member that was led elsewhere, more than once", arguments: StackKind.allCases)
-    func returnedMember(_ kind: StackKind) async throws {
-        let bench = try await Bench.uniqueTexts(kind)
-        let main = bench.main
-        let ids = try await main.perform {
-            main.retainsRegisteredObjects = true
-            let note = main.insertNote("n")
-            let folders = (0..<2).map { _ in Folder(context: main) }
-            note.folder = folders[0]
-            try main.obtainPermanentIDs(for: [note] + folders)
-            return ([note] + folders).map(\.objectID)
-        }
-        @Sendable func requireIn(_ index: Int) throws {
-            let found = ids.map(main.object(with:))
-            let (note, folders) = (try #require(found[0] as? Note), found.dropFirst().compactMap { $0 as? Folder })
-            #expect(note.folder === folders[index])
-            for number in folders.indices { #expect(folders[number].notes == (number == index ? [note] : [])) }
-        }
-        try await main.saveToStore()
-        try await main.perform {
-            try requireIn(0)
-            main.insertNote("same")
-            try main.save()
-        }
-        await bench.settle()
-        await main.perform { (main.object(with: ids[0]) as? Note)?.folder = main.object(with: ids[2]) as? Folder }
-        await cocoaError(133021) { try await main.saveToStore() }
-        await bench.settle()
-        try await main.perform {
-            try requireIn(1)
-            try main.save()
-            main.rollback()
-            bench.root.performAndWait {}
-            for id in ids.dropFirst() { _ = (main.object(with: id) as? Folder)?.notes.count }
-        }
-        await bench.settle()
-        try await main.perform {
-            try requireIn(1)
-            main.rollback()
-            try requireIn(0)
-        }
-    }
-
     @Test("a file that nobody may write any more", arguments: StackKind.allCases)
     func readOnly(_ kind: StackKind) async throws {
         let bench = try await Bench(kind)
