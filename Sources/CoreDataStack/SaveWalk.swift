@@ -74,7 +74,7 @@ final class SaveWalk: @unchecked Sendable {
     private func note(_ saved: [ChildSave], of layer: NSManagedObjectContext) {
         saves += saved
         if !(layer is StackContext) { ownSaves += saved }
-        guard saved.isEmpty, let save = layer.keptSave, case .waiting = save.outcome else { return }
+        guard saved.isEmpty, let save = layer.keptSave, save.isUnsettled else { return }
         expect([save])
     }
 
@@ -99,7 +99,7 @@ final class SaveWalk: @unchecked Sendable {
     func check() throws {
         for save in saves {
             switch save.outcome {
-            case .returned(let error): throw error
+            case .returning(let error), .returned(let error): throw error
             case .discarded: throw Self.discarded
             case .waiting, .saved: break
             }

@@ -3,7 +3,9 @@ package final class ChildSave: Sendable {
     package enum Outcome: Sendable {
         case waiting
         case saved
-        /// It was taken out again, and is among the unsaved changes of its context once more.
+        /// It was taken out again, and is on its way back.
+        case returning(any Error)
+        /// It is among the unsaved changes of its context once more.
         case returned(any Error)
         /// Somebody has thrown it away.
         case discarded
@@ -39,6 +41,14 @@ package final class ChildSave: Sendable {
 
     package var outcome: Outcome { state.withLock(\.outcome) }
 
+    /// Whether its context may hear of it yet.
+    package var isUnsettled: Bool {
+        switch outcome {
+        case .waiting, .returning: true
+        case .saved, .returned, .discarded: false
+        }
+    }
+
     /// Whether somebody reports what becomes of it, so that nobody else has to.
     var isAwaited: Bool { state.withLock(\.isAwaited) }
 
@@ -70,7 +80,7 @@ package final class ChildSave: Sendable {
     private var isStanding: Bool {
         switch outcome {
         case .waiting, .saved: true
-        case .returned, .discarded: false
+        case .returning, .returned, .discarded: false
         }
     }
 

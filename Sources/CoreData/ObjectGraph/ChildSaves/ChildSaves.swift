@@ -42,19 +42,19 @@ struct ChildSaves {
 
     private struct Weak {
         weak var save: ChildSave?
-        var isWaiting: Bool { if case .waiting? = save?.outcome { true } else { false } }
+        var isUnsettled: Bool { save?.isUnsettled == true }
     }
 
     /// The context has saved.
     mutating func noteSaved(_ save: ChildSave) {
         latest?.isFollowed(by: save)
         latest = save
-        while saved.first?.isWaiting == false { saved.removeFirst() }
+        while saved.first?.isUnsettled == false { saved.removeFirst() }
         saved.append(Weak(save: save))
     }
 
-    /// What the context has saved and is not in the store yet, the earliest first.
-    var unsettled: [ChildSave] { saved.filter(\.isWaiting).compactMap(\.save) }
+    /// What the context has saved, and is neither in the store nor has come back yet; the earliest first.
+    var unsettled: [ChildSave] { saved.filter(\.isUnsettled).compactMap(\.save) }
 
     var isEmpty: Bool { waiting.isEmpty && inSave.isEmpty && returned.isEmpty }
 

@@ -79,6 +79,7 @@ struct KeptChildSaves {
 
     private mutating func giveBack(_ part: ChildSave.Part, _ cause: any Error) {
         part.save.endAll(.returned(cause))
+        part.save.end(.returning(cause))
         gone.add(part.changes, cause, in: context)
         if let save = ReturnedSave(part.save, part.changes, cause, from: context) { returned.append(save) }
     }

@@ -139,7 +139,7 @@ extension NSManagedObjectContext {
             }
             dependents.append(part)
             gone.add(part.changes, cause, in: self)
-            part.save.end(.returned(cause))
+            part.save.end(.returning(cause))
             if let save = ReturnedSave(part.save, part.changes, cause, from: self) { returned.append(save) }
         }
         guard !dependents.isEmpty else { return }

@@ -172,7 +172,7 @@ extension SeparateSave {
         let error = SaveFailure.reported(cause)
         for part in bundle.parts {
             let changes = changes(part)
-            part.save.end(.returned(error))
+            part.save.end(.returning(error))
             gone.add(changes, error, in: context)
             if let returned = ReturnedSave(part.save, changes, error, from: context) { result.returned.append(returned) }
         }
