@@ -359,7 +359,7 @@ extension NSManagedObjectContext {
     }
 
     /// A note whose save has come back, of which this context has not heard; on the queue.
-    fileprivate func noteOnItsWayBack() throws -> Note {
+    func noteOnItsWayBack() throws -> Note {
         let note = insertNote("same", 2)
         try save()
         while children.withLock({ $0.saves.returned.isEmpty }) { sched_yield() }

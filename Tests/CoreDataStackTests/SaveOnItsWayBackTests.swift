@@ -42,4 +42,57 @@ struct SaveOnItsWayBackTests {
         await main.perform { #expect(main.insertedObjects.map { ($0 as? Note)?.text } == ["same"]) }
         #expect(try bench.stored() == ["same": 1, "other": 0])
     }
+
+    // * The author makes faults of all objects before he has heard of it.
+    // => The one that he has saved has its values, and is found by them where it was changed; nothing is refused for its sake.
+    @Test("a fault of its context's has the values that were saved", arguments: [false, true])
+    func fault(_ isChanged: Bool) async throws {
+        let bench = try await Bench.uniqueTexts(.file)
+        let worker = bench.stack.newChildContext()
+        try await onNewThread {
+            try worker.performAndWait {
+                let note = try worker.noteOnItsWayBack()
+                worker.refreshAllObjects()
+                if isChanged {
+                    note.number = 9
+                    #expect(try worker.note("same")?.number != nil)
+                }
+                #expect(note.text == "same" && note.number == (isChanged ? 9 : 2))
+                worker.acceptReturnedSaves()
+                #expect(worker.insertedObjects == [note] && note.text == "same" && note.number == (isChanged ? 9 : 2))
+            }
+        }
+        #expect(try bench.stored() == ["same": 1])
+    }
+
+    // * Root has refused it, and still writes what others have saved: nobody has it above, nor has it been sent back.
+    @Test("also before it was sent back", arguments: [false, true])
+    func faultBeforehand(isFoundByID: Bool) async throws {
+        let bench = try await Bench.uniqueTexts(.file)
+        let (main, root, worker) = (bench.main, bench.root, bench.stack.newChildContext())
+        let read = Lock<[String?]>([])
+        let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: root, queue: nil) { _ in
+            worker.performAndWait {
+                let notes = worker.registeredObjects.map { isFoundByID ? try? worker.existingObject(with: $0.objectID) : $0 }
+                let texts = notes.map { ($0 as? Note)?.text }
+                read.withLock { $0 = texts }
+            }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try await root.perform {
+            try worker.performAndWait {
+                worker.retainsRegisteredObjects = true
+                worker.insertNote("same")
+                try worker.save()
+                try main.performAndWait { try main.save() }
+                worker.insertNote("other")
+                try worker.save()
+                worker.refreshAllObjects()
+            }
+            try main.performAndWait { try main.save() }
+        }
+        try await bench.stack.flush(ignoring: 133021)
+        #expect(read.withLock { Set($0) } == ["same", "other"])
+        #expect(try bench.stored() == ["same": 1, "other": 0])
+    }
 }

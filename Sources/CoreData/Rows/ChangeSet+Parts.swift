@@ -21,6 +21,15 @@ extension ChangeSet {
     var updatedReferences: [RowReference] { groups.flatMap { group in group.updates.map { group.reference($0.key) } } }
     var deletedReferences: [RowReference] { groups.flatMap { group in group.deletes.map { group.reference($0.key) } } }
 
+    /// The row of an object as the changes leave it, where they have all of it.
+    func wholeRow(of isSought: (RowReference) -> Bool) -> Row? {
+        for group in groups {
+            if let insert = group.inserts.first(where: { isSought(group.reference($0.key)) }) { return insert.row }
+            if let update = group.updates.first(where: { $0.base != nil && isSought(group.reference($0.key)) }) { return update.row }
+        }
+        return nil
+    }
+
     /// Calls `body` with every object that has to be there for the changes to be made: what they change, and what they refer to.
     func forEachRequirement(_ body: (RowReference) -> Void) {
         for group in groups {

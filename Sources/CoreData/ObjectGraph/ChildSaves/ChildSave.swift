@@ -49,6 +49,8 @@ package final class ChildSave: Sendable {
         }
     }
 
+    var isReturning: Bool { if case .returning = outcome { true } else { false } }
+
     /// Whether somebody reports what becomes of it, so that nobody else has to.
     var isAwaited: Bool { state.withLock(\.isAwaited) }
 

@@ -55,13 +55,13 @@ extension NSManagedObjectContext {
         if children.withLock({ !$0.saves.returned.isEmpty }) { acceptReturnedSaves() }
     }
 
-    /// Why nobody above has an object that this context has saved: the save has come back, and was not taken back yet. The object is not gone.
-    func causeOfReturn(of object: NSManagedObject) -> (any Error)? {
-        let returned = children.withLock(\.saves.returned)
-        guard !returned.isEmpty else { return nil }
-        let identity = object.rowReference.identity
-        let save = returned.first { $0.target === self && $0.changes.insertedReferences.contains { forwarded($0).identity == identity } }
-        return save.map { ErrorObjects.removed(from: $0.error) }
+    /// The newest row of an object that nobody above has, because the save that inserted it is on its way back: the object is not gone.
+    func returningRow(of object: NSManagedObject) -> Row? {
+        let reference = object.rowReference.identity
+        func isSought(_ other: RowReference) -> Bool { forwarded(other).identity == reference }
+        let saves = unsettledSaves
+        guard saves.contains(where: { $0.isReturning && $0.changes.insertedReferences.contains(where: isSought) }) else { return nil }
+        return saves.reversed().lazy.compactMap { $0.changes.wholeRow(of: isSought) }.first
     }
 
     private func acceptReturned() {

@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
     private func row(of object: NSManagedObject) throws -> Row? {
         let reference = object.rowReference
         do {
-            return try parentSource.row(for: reference)
+            return try parentSource.row(for: reference) ?? returningRow(of: object)
         } catch  where parentLink?.isCut != true && reference.key > 0 && store(numbered: reference.store) == nil {
             return nil
         }
@@ -127,14 +127,13 @@ extension NSManagedObjectContext {
             try read(unread)
             if !object.state.contains(.rowless) { return }
         }
-        if !object.isForeign, let row = try rowAhead(of: object) ?? parentSource.row(for: object.rowReference) {
+        if !object.isForeign, let row = try rowAhead(of: object) ?? parentSource.row(for: object.rowReference) ?? returningRow(of: object) {
             guard row.layout === object.scope.shape.layout else {
                 object.fillEmpty()
                 return vanish(object, .wrongEntity)
             }
             return adopt(row, object)
         }
-        if let cause = causeOfReturn(of: object) { throw cause }
         object.fillEmpty()
         if shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil) {
             vanish(object, .missingRow)

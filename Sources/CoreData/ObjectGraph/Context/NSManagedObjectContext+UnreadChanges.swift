@@ -3,7 +3,7 @@ extension NSManagedObjectContext {
     /// the rest of them, and other contexts would see rows without it.
     ///
     /// - Complexity: one statement at most for those of an entity, nothing where no read has failed since.
-    /// - Throws: a store's error, where they can still not be read; why their own save has come back, where it has.
+    /// - Throws: a store's error, where they can still not be read.
     func readWhatWasSetUnread() throws {
         let failures = tracker.failedReadCount
         guard failures > tracker.madeUpReadCount else { return }
@@ -11,11 +11,7 @@ extension NSManagedObjectContext {
         let unread = tracker.objects.filter(\.wasSetUnread)
         for objects in Dictionary(grouping: unread, by: { [$0.rowReference.entity, $0.rowReference.store] }).values {
             for (object, row) in zip(objects, try parentSource.rows(for: objects.map(\.rowReference))) {
-                if let row {
-                    update(object, to: row, keeping: object.changedSlots, .refresh)
-                } else if let cause = causeOfReturn(of: object) {
-                    throw cause
-                }
+                if let row = row ?? returningRow(of: object) { update(object, to: row, keeping: object.changedSlots, .refresh) }
                 // Of one that is gone the store says so, as of any other that others have deleted.
             }
         }
