@@ -27,8 +27,8 @@ extension CoreDataStack {
 
     /// As `newBatchOperationContext(with:mergesIntoStack:on:callback:)`, awaited.
     ///
-    /// - Throws: `Error.storeNotFound`, `Error.inMemoryStoreMissing`, `Error.stackWasClosed`, or a `CocoaError` where the store cannot be opened a
-    ///   second time.
+    /// - Throws: `Error.storeNotFound`, `Error.inMemoryStoreMissing`, `Error.stackWasClosed`, `Error.storeWasReset` where a reset comes in between,
+    ///   or a `CocoaError` where the store cannot be opened a second time.
     public func newBatchOperationContext(
         with persistentStoreOptions: [AnyHashable: Any]? = NSPersistentStoreCoordinator.stockSQLiteStoreOptions,
         mergesIntoStack: Bool = true
@@ -38,7 +38,7 @@ extension CoreDataStack {
     }
 
     private func makeBatchContext(_ options: PersistentStoreOptions, _ mergesIntoStack: Bool) throws -> NSManagedObjectContext {
-        let coordinator = try makeBatchCoordinator(store, options)
+        let coordinator = try makeBatchCoordinator(options)
         let context = BatchContext(.privateQueueConcurrencyType, core, name: "Batch Operation Context")
         context.persistentStoreCoordinator = coordinator
         context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
@@ -49,8 +49,15 @@ extension CoreDataStack {
         return context
     }
 
-    private func makeBatchCoordinator(_ store: NSPersistentStore, _ options: PersistentStoreOptions) throws -> NSPersistentStoreCoordinator
-    {
+    private func makeBatchCoordinator(_ options: PersistentStoreOptions) throws -> NSPersistentStoreCoordinator {
+        do { return try makeCoordinator(on: store, options) } catch {
+            // Where the store is being closed or replaced meanwhile, that is why.
+            try core.gate.check()
+            throw error
+        }
+    }
+
+    private func makeCoordinator(on store: NSPersistentStore, _ options: PersistentStoreOptions) throws -> NSPersistentStoreCoordinator {
         guard try core.coordinator.sharesWithOthers(store) else { return core.coordinator }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: managedObjectModel)
         try coordinator.addPersistentStore(

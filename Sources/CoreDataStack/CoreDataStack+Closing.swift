@@ -88,7 +88,7 @@ extension CoreDataStack {
         // Where it cannot be noted that all was seen, the next stack of that name does.
         try? core.following?.noteAll()
         core.keep(nil)
-        for context in core.takeTransientContexts() { context.leaveBehind(throwing: .stackWasClosed) }
+        core.beginLeavingBehind(throwing: .stackWasClosed)
         for context in [mainQueueContext, privateQueueContext] { context.disconnect(throwing: Error.stackWasClosed) }
         for store in core.coordinator.persistentStores { try? core.coordinator.remove(store) }
     }

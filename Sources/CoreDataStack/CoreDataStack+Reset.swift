@@ -83,7 +83,7 @@ extension StackCore {
         try check()
         await gate.drain()
         // Who is made meanwhile may read what is gone.
-        beginLeavingBehind()
+        beginLeavingBehind(throwing: .storeWasReset)
         defer { endLeavingBehind() }
         try await CoreDataStack.inBackground { [self] in
             try exchange()

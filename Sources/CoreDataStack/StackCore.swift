@@ -17,8 +17,8 @@ final class StackCore: Sendable {
         weak var main: StackContext?
         /// Contexts that a reset leaves behind.
         var transient: [Weak<StackContext>] = []
-        /// Whether one is leaving them behind: who comes now has come too late.
-        var isLeavingBehind = false
+        /// Why they are being left behind: who comes now has come too late.
+        var leftBehind: CoreDataStack.Error?
         var following: HistoryFollowing?
     }
 
@@ -56,30 +56,31 @@ final class StackCore: Sendable {
         return child
     }
 
-    /// Notes a context that a reset leaves behind; at once, where one is under way.
+    /// Notes a context that a reset or the end of the stack leaves behind; at once, where that is under way.
     func add(_ context: StackContext) {
-        let isLate = contexts.with { contexts in
-            if contexts.isLeavingBehind { return true }
-            contexts.transient.removeAll { $0.object == nil }
-            contexts.transient.append(Weak(object: context))
-            return false
+        let late = contexts.with { contexts in
+            if contexts.leftBehind == nil {
+                contexts.transient.removeAll { $0.object == nil }
+                contexts.transient.append(Weak(object: context))
+            }
+            return contexts.leftBehind
         }
-        if isLate { context.leaveBehind(throwing: .storeWasReset) }
+        if let late { context.leaveBehind(throwing: late) }
     }
 
-    /// A reset leaves the contexts behind that there are, and those that are made until it ends that.
-    func beginLeavingBehind() {
-        contexts.with { $0.isLeavingBehind = true }
-        for context in takeTransientContexts() { context.leaveBehind(throwing: .storeWasReset) }
+    /// Leaves the contexts behind that there are, and those that are made until a reset ends that; a stack that was closed never does.
+    func beginLeavingBehind(throwing error: CoreDataStack.Error) {
+        contexts.with { $0.leftBehind = error }
+        for context in takeTransientContexts() { context.leaveBehind(throwing: error) }
     }
 
-    func endLeavingBehind() { contexts.with { $0.isLeavingBehind = false } }
+    func endLeavingBehind() { contexts.with { if $0.leftBehind != .stackWasClosed { $0.leftBehind = nil } } }
 
     /// Contexts that a reset leaves behind, as far as they live.
     var transientContexts: [StackContext] { contexts.with { $0.transient.compactMap(\.object) } }
 
-    /// The contexts that a reset leaves behind; they are forgotten here.
-    func takeTransientContexts() -> [StackContext] {
+    /// They are forgotten here.
+    private func takeTransientContexts() -> [StackContext] {
         contexts.with { contexts in
             defer { contexts.transient = [] }
             return contexts.transient.compactMap(\.object)

@@ -23,4 +23,20 @@ struct LeftBehindTests {
             }
         }
     }
+
+    // * A batch context is asked for while the stack is being closed.
+    // => It is refused because of that, or left behind as those that were there.
+    @Test("or that comes while the stack is closed finds it closed")
+    func madeWhileClosing() async throws {
+        for _ in 0..<20 {
+            let bench = try await Bench(.file)
+            let closing = Task { try await bench.stack.close() }
+            await #expect(throws: CoreDataStack.Error.stackWasClosed) {
+                let batch = try await bench.stack.newBatchOperationContext()
+                try await closing.value
+                _ = try await batch.fetchedTexts()
+            }
+            try await closing.value
+        }
+    }
 }
