@@ -20,11 +20,13 @@ extension CoreDataStack {
         try core.gate.begin()
         defer { core.gate.leave() }
         try await flush()
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        let context = StackContext(.privateQueueConcurrencyType, core, name: "Batch Request Context")
         context.persistentStoreCoordinator = core.coordinator
         context.mergePolicy = mergePolicy
         // What it changes is merged here: a stack that follows a history is not to do so again.
         context.transactionAuthor = privateQueueContext.transactionAuthor
+        // Whoever closes the stack waits for it.
+        core.add(context)
         // The caller has given the request away; it is used on the context's queue only.
         nonisolated(unsafe) let request = request
         let done = try await context.perform { try Done(context.executeCollectingIDs(request)) }

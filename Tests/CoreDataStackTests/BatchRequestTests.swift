@@ -58,4 +58,30 @@ struct BatchRequestTests {
             try await bench.stack.executeBatch(NSBatchInsertRequest(entityName: "Note", objects: [["text": "a"]]))
         }
     }
+
+    // * One batch request after the other, while somebody closes the stack.
+    // => Each has been carried out, or says that the stack was closed.
+    @Test("ends before the stack is closed, or is refused", arguments: [false, true])
+    func whileClosing(_ waits: Bool) async throws {
+        for _ in 0..<20 {
+            let bench = try await Bench(.file)
+            let reader = try bench.separateContext()
+            let (started, continuation) = AsyncStream<Void>.makeStream()
+            let requests = Task {
+                var count = 0
+                do {
+                    while true {
+                        try await bench.stack.executeBatch(NSBatchInsertRequest(entityName: "Note", objects: [["text": "\(count)"]]))
+                        count += 1
+                        continuation.yield()
+                    }
+                } catch { return (count, error as? CoreDataStack.Error) }
+            }
+            for await _ in started { break }
+            if waits { try await onNewThread { try bench.stack.closeAndWait() } } else { try await bench.stack.close() }
+            let (count, error) = await requests.value
+            #expect(error == .stackWasClosed)
+            #expect(try await reader.fetchedTexts().count == count)
+        }
+    }
 }

@@ -6,6 +6,7 @@ extension NSPersistentHistoryChangeRequest: ContextRequest {
         guard let coordinator = context.persistentStoreCoordinator else {
             misuse("The context has no persistentStoreCoordinator. Set it before using the context.")
         }
+        try context.requireConnected()
         return try HistoryExecution(self, coordinator).result()
     }
 }

@@ -57,6 +57,7 @@ extension NSManagedObjectContext {
     /// As `execute(_:)`, for a batch request.
     package func executeCollectingIDs(_ request: NSPersistentStoreRequest) throws -> BatchExecution {
         checkQueue()
+        try requireConnected()
         guard let request = request as? any BatchRequesting else {
             throw CocoaError.coreData(.coreData, "\(type(of: request)) is no batch request.")
         }

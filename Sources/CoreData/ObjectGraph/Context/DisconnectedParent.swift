@@ -4,7 +4,7 @@ import Foundation
 final class DisconnectedParent: GraphParent {
     let managedObjectModel: NSManagedObjectModel
     let isStoreSide: Bool
-    private let error: any Error
+    let error: any Error
 
     init(_ model: NSManagedObjectModel, isStoreSide: Bool, throwing error: any Error) {
         managedObjectModel = model
@@ -30,9 +30,15 @@ final class DisconnectedParent: GraphParent {
 }
 
 extension NSManagedObjectContext {
-    /// Cuts the context off from its parent or coordinator, for good: every fetch and save throws `error` from now on, objects that are read
-    /// have no values, and unsaved changes stay where they are. An addition to Apple's interface.
+    /// Cuts the context off from its parent or coordinator, for good: every fetch, save and other request throws `error` from now on, objects
+    /// that are read have no values, and unsaved changes stay where they are. An addition to Apple's interface.
     ///
     /// > Concurrency: may be called from any thread. What the context is doing at the moment ends undisturbed.
     public func disconnect(throwing error: any Error) { parentLink?.cut(throwing: error) }
+
+    /// - Throws: why this context, or one above it, was disconnected.
+    func requireConnected() throws {
+        if let cause = parentLink?.disconnectionCause { throw cause }
+        try parent?.requireConnected()
+    }
 }

@@ -49,6 +49,9 @@ final class ParentLink {
     /// Whether the context was disconnected.
     var isCut: Bool { cut.load(ordering: .acquiring) }
 
+    /// Why it was; nil where it was not.
+    var disconnectionCause: (any Error)? { isCut ? diversion.withLock { $0.disconnected?.error } : nil }
+
     /// Whether what others save is merged into the context.
     var followsSaves: Bool {
         get { follows.load(ordering: .acquiring) }

@@ -30,6 +30,8 @@ extension NSManagedObjectContext {
     /// What a request gives; a value of any class where a store's own class has carried it out.
     func answer(_ request: NSPersistentStoreRequest, member: StaticString = #function) throws -> Any {
         checkQueue(member)
+        // It goes by the coordinator, which the context has still.
+        if request is any BatchRequesting { try requireConnected() }
         if let store = try storeKnowing(request) {
             defer { persistentStoreCoordinator?.noteSave() }
             return try store.execute(request, for: self)
