@@ -122,6 +122,36 @@ struct SourceAdoptionTests {
         #expect(result.overrides == ["List": [lookup(numbers)]])
     }
 
+    // * Enumerations are declared in the class that has a property of theirs, in the class above and outside, some under one name.
+    // => Each property is kept, and read by name, as the number of the one that Swift takes.
+    @Test("know enumerations by the types that they are declared in")
+    func nestedEnumerations() {
+        let source = """
+            class Base: NSManagedObject { @objc enum Kind: Int32 { case a } }
+            class Fast: Base {
+                @objc(FastState) enum State: Int16 { case a }
+                @NSManaged var state: State
+                @NSManaged var kind: Kind
+                @objc var other: State { .a }
+                @objc var outer: Outer.State { .a }
+                @objc var mode: Mode { Mode(rawValue: "a")! }
+                @objc var seconds: TimeInterval { 1 }
+            }
+            enum Outer { enum State: Int64 { case a } }
+            enum Mode: String { case a }
+            extension Fast { @NSManaged var last: Outer.State }
+            """
+        let text = AdoptedSources(of: [SourceFile(path: "A.swift", text: source)], models: [model]).copies[0].text
+        for (number, made) in ["Int16>(\"state\")", "Int32>(\"kind\")", "Int64>(\"last\")"].enumerated() {
+            #expect(text.contains("static let key\(number) = NSManagedObject.Attribute<\(made)"), "\(text)")
+        }
+        let values = [
+            "NSNumber(value: self.other.rawValue)", "NSNumber(value: self.outer.rawValue)", "self.mode as Any?",
+            "NSNumber(value: self.seconds)",
+        ]
+        for value in values { #expect(text.contains("return \(value);"), "\(text)") }
+    }
+
     // * A computed property of the name of an attribute, as a section's title is that a transient keeps; beside an override of its own.
     // => Whoever reads by name gets what the property says.
     @Test("have accessors of the model's attributes read by name")

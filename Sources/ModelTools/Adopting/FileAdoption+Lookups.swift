@@ -8,8 +8,9 @@ extension FileAdoption {
         guard source[keyword] == "var", structure.isMember[keyword], let type = structure.typeOfToken[keyword], let body = body(keyword),
             Set(modifiers).isDisjoint(with: ["private", "fileprivate", "static", "class", "override"])
         else { return }
-        let name = source[keyword + 1].unquoted
-        computed.append((structure.types[type].name, name, value(of: name, endOfType: body - 1)))
+        let (className, name) = (structure.types[type].name, source[keyword + 1].unquoted)
+        let written = source.tokens[(keyword + 2)..<body].map(\.text).drop { $0 == ":" }.joined()
+        computed.append((className, name, value(of: name, written, in: className)))
     }
 
     /// The brace of the body that follows the type; nil for a value or observers.
@@ -21,13 +22,14 @@ extension FileAdoption {
     }
 
     /// What Objective-C has for the value: a number for numbers and for its enumerations.
-    private func value(of name: String, endOfType end: Int) -> String {
-        let (type, value) = (source[end], "self.\(SwiftNames.quoted(name))")
-        guard [":", "."].contains(source[end - 1]) else { return "\(value) as Any?" }
-        if ManagedAccessors.scalars.contains(type) { return "NSNumber(value: \(value))" }
-        guard let rawType = symbols.enumerations[type], ManagedAccessors.scalars.contains(rawType) else { return "\(value) as Any?" }
+    private func value(of name: String, _ type: String, in className: String) -> String {
+        let value = "self.\(SwiftNames.quoted(name))"
+        if Self.numbers.contains(type) { return "NSNumber(value: \(value))" }
+        guard let rawType = symbols.rawType(of: type, in: className), Self.numbers.contains(rawType) else { return "\(value) as Any?" }
         return "NSNumber(value: \(value).rawValue)"
     }
+
+    private static let numbers = ManagedAccessors.scalars.union(["TimeInterval", "Int8", "UInt", "UInt8", "UInt16", "UInt32", "UInt64"])
 }
 
 extension TargetSymbols {

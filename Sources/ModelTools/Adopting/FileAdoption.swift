@@ -5,8 +5,8 @@ struct FileAdoption {
     let symbols: TargetSymbols
     var edits = SourceEdits()
     private(set) var messages: [SourceMessage] = []
-    /// Declarations with the places where their bodies belong, in order.
-    var managed: [(declaration: ManagedDeclaration, end: Int)] = []
+    /// Declarations with the types that they are members of and the places where their bodies belong, in order.
+    var managed: [(declaration: ManagedDeclaration, type: String?, end: Int)] = []
     /// Declarations that belong in the bodies of classes, by class.
     var overrides: [(className: String, declaration: String)] = []
     /// Computed properties that Objective-C would find by name, with their classes.
@@ -48,9 +48,9 @@ struct FileAdoption {
     /// The copy: the file with its edits, then what it needs beside it.
     func text() -> String {
         var edits = edits
-        var accessors = ManagedAccessors(managed.map(\.declaration), symbols.enumerations)
-        for (declaration, end) in managed {
-            guard let body = try? accessors.body(of: declaration) else { continue }
+        var accessors = ManagedAccessors(managed.map(\.declaration), symbols)
+        for (declaration, type, end) in managed {
+            guard let body = try? accessors.body(of: declaration, in: type) else { continue }
             edits.insert(" \(body)", at: end)
         }
         let keys =
@@ -114,10 +114,10 @@ extension FileAdoption {
     private mutating func readManaged(at name: Int) {
         do {
             var reader = DeclarationReader(source, at: name + 1, place: source.tokens[name].place)
-            let found = try reader.declaration()
-            managed.append(found)
-            var accessors = ManagedAccessors([found.declaration], symbols.enumerations)
-            _ = try accessors.body(of: found.declaration)
+            let (found, type) = (try reader.declaration(), structure.typeOfToken[name].map { structure.types[$0].name })
+            managed.append((found.declaration, type, found.end))
+            var accessors = ManagedAccessors([found.declaration], symbols)
+            _ = try accessors.body(of: found.declaration, in: type)
         } catch let problem as SourceProblem {
             complain(problem.place, problem.text)
         } catch {

@@ -4,20 +4,19 @@ struct ManagedAccessors {
     private(set) var keys: [String] = []
     private let properties: [ManagedDeclaration.ManagedProperty]
     private let methods: [ManagedDeclaration.ManagedMethod]
-
-    /// The raw types of enumerations, by name.
-    private let enumerations: [String: String]
+    private let symbols: TargetSymbols
 
     /// - Parameter declarations: all of a file, which tell together which relationships are ordered.
-    init(_ declarations: [ManagedDeclaration], _ enumerations: [String: String]) {
-        self.enumerations = enumerations
+    init(_ declarations: [ManagedDeclaration], _ symbols: TargetSymbols) {
+        self.symbols = symbols
         properties = declarations.compactMap { if case .property(let property) = $0 { property } else { nil } }
         methods = declarations.compactMap { if case .method(let method) = $0 { method } else { nil } }
     }
 
-    mutating func body(of declaration: ManagedDeclaration) throws -> String {
+    /// - Parameter type: the one that the declaration is a member of.
+    mutating func body(of declaration: ManagedDeclaration, in type: String?) throws -> String {
         switch declaration {
-        case .property(let property): try body(of: property)
+        case .property(let property): try body(of: property, in: type)
         case .method(let method): try body(of: method)
         }
     }
@@ -30,13 +29,15 @@ extension ManagedAccessors {
     /// The sets that are changed in place, and what gives one that tells the object.
     private static let liveSets = ["NSMutableSet": "mutableSetValue", "NSMutableOrderedSet": "mutableOrderedSetValue"]
 
-    private mutating func body(of property: ManagedDeclaration.ManagedProperty) throws -> String {
+    private mutating func body(of property: ManagedDeclaration.ManagedProperty, in type: String?) throws -> String {
         let isOptional = property.type.hasSuffix("?") || property.type.hasSuffix("!")
         let base = isOptional ? String(property.type.dropLast()) : property.type
         if let getter = Self.liveSets[base] { return try liveSet(property, base, getter) }
         if let key = Self.primitiveKey(property.name) { return byName(key, base, isOptional, "primitiveValue", "setPrimitiveValue") }
         if base == "TimeInterval", !isOptional { return seconds(property.name) }
-        if !isOptional, let rawType = enumerations[base], Self.scalars.contains(rawType) { return rawValue(property.name, base, rawType) }
+        if !isOptional, let rawType = symbols.rawType(of: base, in: type), Self.scalars.contains(rawType) {
+            return rawValue(property.name, base, rawType)
+        }
         guard Self.scalars.contains(base) || Self.values.contains(base) else {
             return byName(property.name, base, isOptional, "value", "setValue")
         }

@@ -17,8 +17,8 @@ struct TargetSymbols {
     private var lookingUp: Set<String> = []
     /// The classes that say themselves how they are read by name.
     private var readingByName: Set<String> = []
-    /// The raw types of enumerations.
-    private(set) var enumerations: [String: String] = [:]
+    /// The raw types of enumerations, by name with the types that they are nested in.
+    private var enumerations: [String: String] = [:]
     private let families: [(model: Model, family: EntityFamily)]
 
     init(excluded: [SourceStructure], own: [(path: String, structure: SourceStructure)], models: [Model]) {
@@ -60,6 +60,18 @@ struct TargetSymbols {
     /// Whether an entity has a property of that name, which a class that says how it is read by name does not take itself care of.
     func isModelled(_ name: String, in className: String) -> Bool {
         !readingByName.contains(className) && families.contains { $0.model.entities.contains { $0.propertyNames.contains(name) } }
+    }
+
+    /// The raw type of the enumeration that a name stands for in a type, as Swift finds it: there, above in a class, or further out.
+    func rawType(of name: String, in type: String?) -> String? {
+        var outer = type?.split(separator: ".") ?? []
+        while !outer.isEmpty {
+            for found in lineage(of: outer.joined(separator: ".")) {
+                if let rawType = enumerations["\(found).\(name)"] { return rawType }
+            }
+            outer.removeLast()
+        }
+        return enumerations[name]
     }
 
     /// The class and what it inherits from, as far as the target's sources say.
