@@ -24,7 +24,7 @@ enum Program {
         signal(SIGPIPE, SIG_IGN)
         var code = await run()
         // Whoever reads the status must not take half of an answer for all of it.
-        do { try flushPrinted() } catch { code = report(error) }
+        if code < 2 { do { try flushPrinted() } catch { code = report(error) } }
         exit(code)
     }
 

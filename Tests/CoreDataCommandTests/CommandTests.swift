@@ -23,7 +23,8 @@ struct CommandTests {
             ["--help"], ["--version"], ["model", "--help"], ["model", "hashes", model], ["model", "hashes", model, "--json"],
             ["model", "print", model], ["model", "diff", model, model], ["model", "draw", model], ["model", "check", "--json", model],
             ["store", "info", store], ["store", "info", "--json", store], ["store", "verify", store], ["store", "dump", store],
-            ["store", "schema", store], ["store", "sql", store, "SELECT 1"], ["--generate-completion-script", "bash"],
+            ["store", "schema", store], ["store", "sql", store, "SELECT 1"], ["store", "migrate", store, "--to", model, "--dry-run"],
+            ["store", "explain", store, "--entity", "Book"], ["browse", store], ["--generate-completion-script", "bash"],
             ["store", "sql", store, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000) SELECT i FROM n"],
         ]
         let script = "exec \"$0\" \"$@\" > /dev/full"

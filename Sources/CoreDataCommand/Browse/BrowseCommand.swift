@@ -24,7 +24,7 @@ struct BrowseCommand: AsyncParsableCommand {
             try await server.run(port: port) { address in
                 print(address)
                 // Whoever waits for the address has no other sign.
-                try? flushPrinted()
+                try flushPrinted()
             }
         #else
             throw Failure("This coredata was built without its page: build it with the trait Browser.")

@@ -17,8 +17,8 @@
         /// Serves until it is stopped by a signal.
         ///
         /// - Parameter isReady: told the address of the page, once it can be reached.
-        /// - Throws: where the port is somebody else's.
-        func run(port: UInt16, isReady: @escaping @Sendable (String) -> Void) async throws {
+        /// - Throws: where the port is somebody else's, and what `isReady` throws.
+        func run(port: UInt16, isReady: (String) throws -> Void) async throws {
             let server = HTTPServer(address: try .inet(ip4: "127.0.0.1", port: port), logger: .disabled)
             await server.appendRoute("*") { request in await respond(to: request) }
             let signals = [SIGINT, SIGTERM].map { number in
@@ -29,23 +29,21 @@
                 return source
             }
             defer { signals.forEach { $0.cancel() } }
-            do {
-                try await serve(server, isReady)
-            } catch {
-                throw Failure("Port \(port) of 127.0.0.1 cannot be used: \(error.localizedDescription)")
-            }
+            try await serve(server, port, isReady)
             await browser.close()
         }
 
-        private func serve(_ server: HTTPServer, _ isReady: @escaping @Sendable (String) -> Void) async throws {
+        private func serve(_ server: HTTPServer, _ port: UInt16, _ isReady: (String) throws -> Void) async throws {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await server.run() }
-                group.addTask {
-                    try await server.waitUntilListening()
-                    if case .ip4(_, let port)? = await server.listeningAddress { isReady("http://127.0.0.1:\(port)/\(token)/") }
+                group.addTask { try await server.waitUntilListening() }
+                do {
+                    // The first to end is the one that waits, or the server for which there is no port.
+                    try await group.next()
+                } catch {
+                    throw Failure("Port \(port) of 127.0.0.1 cannot be used: \(error.localizedDescription)")
                 }
-                // The first to end is the one that is ready, or the server for which there is no port.
-                try await group.next()
+                if case .ip4(_, let port)? = await server.listeningAddress { try isReady("http://127.0.0.1:\(port)/\(token)/") }
                 // A server that was stopped ends with an error, which is none.
                 _ = try? await group.next()
             }
