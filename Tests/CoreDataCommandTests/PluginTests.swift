@@ -113,6 +113,8 @@ struct PluginTests {
         let example = try copyExample(to: folder)
         let hashes = try await swift("package", example, after: ["coredata", "model", "hashes", "Sources/Catalog/Ledger.xcdatamodel"])
         #expect(hashes.status == 0 && hashes.output.hasPrefix("Loan\t"), "\(hashes.output)\(hashes.errors)")
+        let dash = try await swift("package", example, after: ["coredata", "store", "sql", "No.sqlite", "-"])
+        #expect(dash.status != 0 && "\(dash.output)\(dash.errors)".contains("SwiftPM hands no standard input on"), "\(dash.errors)")
         let none = try await swift("package", example, after: ["coredata", "model", "hashes", "No.xcdatamodel"])
         #expect(none.status != 0 && "\(none.output)\(none.errors)".contains("No.xcdatamodel"), "\(none.output)\(none.errors)")
     }

@@ -98,6 +98,8 @@ struct SQLCommandTests {
         let script = "echo 'SELECT 1; SELECT 2' | \"$0\" store sql \"$1\" - --no-header"
         let run = try await Run(URL(fileURLWithPath: "/bin/sh"), ["-c", script, command, store])
         #expect(run.output == "1\n\n2\n", "\(run.errors)")
+        let none = try await Run(URL(fileURLWithPath: "/bin/sh"), ["-c", "\"$0\" store sql \"$1\" - < /tmp", command, store])
+        #expect(none.status == 2 && none.errors == "Error: Standard input cannot be read.\n", "\(none.errors)")
     }
 
     @Test(

@@ -55,8 +55,13 @@ struct SQLCommand: ParsableCommand {
     }
 
     private func standardInput() throws -> String {
-        guard let data = try FileHandle.standardInput.readToEnd() else { return "" }
-        guard let text = String(data: data, encoding: .utf8) else { throw Failure("Standard input is no text in UTF-8.") }
-        return text
+        do {
+            guard let text = String(data: try FileHandle.standardInput.readToEnd() ?? Data(), encoding: .utf8) else {
+                throw Failure("Standard input is no text in UTF-8.")
+            }
+            return text
+        } catch is CocoaError {
+            throw Failure("Standard input cannot be read.")
+        }
     }
 }
