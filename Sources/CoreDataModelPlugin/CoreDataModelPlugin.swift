@@ -25,7 +25,7 @@ struct CoreDataModelPlugin: BuildToolPlugin {
         let arguments =
             ["sources", "--module", module.moduleName, "--folder", target.folder.path, "--output", output.path]
             + target.models.flatMap { ["--model", $0.path] } + target.excluded.flatMap { ["--excluded", $0.path] }
-            + target.own.flatMap { ["--own", $0.path] }
+            + target.own.flatMap { ["--own", $0.path] } + target.modelsAside.flatMap { ["--aside", $0] }
         let made =
             target.models.map { "\($0.plainName)+CoreDataModel.swift" } + target.excluded.map(\.nameOfCopy)
             + ["\(module.moduleName)+CoreDataNames.swift"]

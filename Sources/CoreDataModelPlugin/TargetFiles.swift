@@ -12,6 +12,8 @@ struct TargetFiles {
     let own: [URL]
     /// Swift files in the folder that are neither the target's nor another one's.
     let excluded: [URL]
+    /// Models and mapping models in the folder that are neither the target's nor another one's.
+    let modelsAside: [String]
 
     init(_ module: any SourceModuleTarget, of package: Package) {
         let folder = module.directoryURL.standardizedFileURL
@@ -24,11 +26,16 @@ struct TargetFiles {
         models = files.filter { ["xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }.sorted { $0.path < $1.path }
         mappings = files.filter { $0.pathExtension == "xcmappingmodel" }.sorted { $0.path < $1.path }
         own = files.filter { $0.pathExtension == "swift" }.sorted { $0.path < $1.path }
-        excluded = Self.all(in: folder).filter { file in
+        let found = Self.all(in: folder).filter { file in !others.contains { file.path.hasPrefix($0 + "/") } }
+        excluded = found.filter { file in
             file.pathExtension == "swift" && !known.contains(file.path) && file.lastPathComponent != "Package.swift"
-                && !others.contains { file.path.hasPrefix($0 + "/") }
         }.sorted { $0.path < $1.path }
+        modelsAside = Set(found.compactMap(\.model)).filter { model in
+            !known.contains { model == $0 || model.hasPrefix($0 + "/") }
+        }.sorted()
     }
+
+    static let kindsOfModels = ["xcdatamodeld", "xcdatamodel", "xcmappingmodel"]
 
     /// The file with options, if there is one.
     var options: [URL] {
@@ -45,7 +52,7 @@ struct TargetFiles {
 
     /// The folder and the files in it, so that a change in any of them is noticed; but nothing hidden except in a model.
     static func all(in folder: URL) -> [URL] {
-        let isModel = folder.pathExtension.hasPrefix("xcdatamodel") || folder.pathExtension == "xcmappingmodel"
+        let isModel = kindsOfModels.contains(folder.pathExtension)
         let found = FileManager.default.enumerator(
             at: folder,
             includingPropertiesForKeys: nil,
@@ -53,5 +60,14 @@ struct TargetFiles {
         )
         let files = (found?.compactMap { $0 as? URL } ?? []).map(\.standardizedFileURL).filter { !$0.hasDirectoryPath }
         return isModel ? [folder] + files : files
+    }
+}
+
+extension URL {
+    /// The path of the model that a file is a part of.
+    fileprivate var model: String? {
+        let parts = path.split(separator: "/")
+        let end = parts.firstIndex { part in TargetFiles.kindsOfModels.contains { part.hasSuffix(".\($0)") } }
+        return end.map { "/" + parts[...$0].joined(separator: "/") }
     }
 }

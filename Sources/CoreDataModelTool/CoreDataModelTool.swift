@@ -5,7 +5,7 @@ import ModelTools
 /// What the build plugin runs. It is built before anything else of a program that uses the plugin, and so has nothing that takes long to
 /// build: no argument parser, no `CoreData`. People have the command `coredata`.
 ///
-///     CoreDataModelTool sources --module M --folder DIR --output DIR [--model PATH]… [--excluded PATH]… [--own PATH]…
+///     CoreDataModelTool sources --module M --folder DIR --output DIR [--model PATH]… [--excluded PATH]… [--own PATH]… [--aside PATH]…
 ///     CoreDataModelTool compile MODEL OUT.momd MODULE
 ///     CoreDataModelTool mapping MAPPING OUT.xcmappingmodel [MODEL]…
 @main
@@ -31,6 +31,7 @@ enum CoreDataModelTool {
             case "--output": build.output = value
             case "--model": build.models.append(value)
             case "--excluded": build.excluded.append(value)
+            case "--aside": build.modelsAside.append(value)
             default: build.own.append(value)
             }
         }

@@ -94,6 +94,23 @@ struct TargetBuildTests {
         #expect(told.count == 3 && told[2].hasSuffix("exclude: [\"Model/A.swift\", \"main.swift\"]"), "\(told)")
     }
 
+    // * A model lies in a folder that is excluded, beside the classes that are adopted.
+    // => A warning says so, unless the options leave it out.
+    @Test("says that nothing is made of a model in an excluded folder")
+    func aside() throws {
+        let folder = try TemporaryFolder()
+        var build = TargetBuild()
+        (build.module, build.folder, build.output) = ("M", folder.url.path, folder.path("out"))
+        build.modelsAside = [folder.path("Model/M.xcdatamodeld")]
+        let told = build.run().map(\.description)
+        #expect(
+            told.count == 1 && told[0].hasPrefix("\(folder.path("Model/M.xcdatamodeld")): warning: the model is in a folder"),
+            "\(told)"
+        )
+        try folder.write("{\"leaveOut\": [\"Model\"]}", to: ".coredata.json")
+        #expect(build.run().isEmpty)
+    }
+
     // * main.swift is excluded.
     // => Its copy has the one name under which statements may stand at the top level, and sees Foundation's names that are ours.
     @Test("makes a copy of main.swift that may have statements")

@@ -7,6 +7,8 @@ public struct TargetBuild {
     public var module = "", folder = "", output = ""
     /// Paths: of models, of Swift files that the target excludes, and of those that it compiles.
     public var models: [String] = [], excluded: [String] = [], own: [String] = []
+    /// Paths of models in folders that the target excludes, of which nothing is made.
+    public var modelsAside: [String] = []
 
     public init() {}
 
@@ -32,6 +34,7 @@ public struct TargetBuild {
         let (wanted, leftOut) = try division(options)
         let ownFiles = try own.map(file)
         let adopted = AdoptedSources(of: wanted, own: ownFiles, models: try files.map { try $0.current() })
+        messages += modelsAside.filter { !isNamed($0, options.leaveOut) }.map(Self.asideWarning)
         messages += leftOut.filter { !isNamed($0.path, options.leaveOut) }.map(Self.leftOutWarning)
         messages += warnings(about: ownFiles) + adopted.messages
         if messages.contains(where: { $0.kind == .error }) { return messages }
@@ -76,6 +79,15 @@ extension TargetBuild {
         let text =
             "the file is left out, because it imports what Linux does not have; naming it under leaveOut in .coredata.json silences this"
         return SourceMessage(.warning, file.path, nil, text)
+    }
+}
+
+extension TargetBuild {
+    private static func asideWarning(_ path: String) -> SourceMessage {
+        let text =
+            "the model is in a folder that the target excludes, so that nothing is made of it: move it out of there; naming it under leaveOut in "
+            + ".coredata.json silences this"
+        return SourceMessage(.warning, path, nil, text)
     }
 }
 

@@ -7,7 +7,7 @@ public struct TargetOptions: Sendable, Equatable {
     public var isPublic = true
     /// Places that warnings are not wanted of: `Book.title`, `Book`, or an unknown attribute of a model's file.
     public var silence: Set<String> = []
-    /// Excluded Swift files, or folders of such, of which no copies are made.
+    /// Excluded Swift files and models, or folders of such, of which nothing is made.
     public var leaveOut: [String] = []
 
     public init() {}
