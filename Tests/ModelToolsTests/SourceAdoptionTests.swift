@@ -122,6 +122,38 @@ struct SourceAdoptionTests {
         #expect(result.overrides == ["List": [lookup(numbers)]])
     }
 
+    // * A class has @objcMembers; another one inherits from it; an extension has @objc.
+    // => All their properties are found by name but those that Objective-C would not see, or that only an await or a try reads.
+    @Test("answer key-value coding for all that a class or an extension shows to Objective-C")
+    func shownMembers() {
+        let source = """
+            @objcMembers public class Base: NSManagedObject {
+                public private(set) var initial: String { get { "a" } set {} }
+                private var hidden: Int { 1 }
+                @nonobjc var plain: Int { 2 }
+                @MainActor var view: Int { 3 }
+                var later: Int { get async { 4 } }
+                static var shared: Int { 5 }
+                var stored = 6
+            }
+            class Fast: Base { var speed: Int { var local: Int { 7 }; return local } }
+            @objc(Slow) class Slow: NSManagedObject { var size: Int { 10 } }
+            @objc extension List { var count: Int { 8 } }
+            extension List { var other: Int { 9 } }
+            """
+        let result = AdoptedSources(of: [SourceFile(path: "A.swift", text: source)], models: [model])
+        let text = result.copies[0].text
+        for cases in ["\"initial\": return self.initial as Any?", "\"speed\": return NSNumber(value: self.speed)"] {
+            #expect(text.contains("{ switch key { case \(cases); default"), "\(text)")
+        }
+        #expect(text.components(separatedBy: "switch key").count == 3)
+        let shown = result.overrides["List"] ?? []
+        #expect(
+            shown.count == 1 && shown[0].contains("{ switch key { case \"count\": return NSNumber(value: self.count); default"),
+            "\(shown)"
+        )
+    }
+
     // * Enumerations are declared in the class that has a property of theirs, in the class above and outside, some under one name.
     // => Each property is kept, and read by name, as the number of the one that Swift takes.
     @Test("know enumerations by the types that they are declared in")

@@ -1,24 +1,45 @@
+/// What Objective-C may find by name.
+struct ComputedProperty {
+    let className, name: String
+    /// What key-value coding gives.
+    let value: String
+    /// Whether `@objc` stands before it, or before its extension.
+    let isMarked: Bool
+}
+
 /// What Objective-C finds by name: computed properties with `@objc`, which sections, sorts and predicates in memory ask for.
 extension FileAdoption {
-    /// Reads the property whose `@objc` ends at a token.
-    mutating func readComputed(behind attribute: Int) {
-        var keyword = attribute + 1
-        while keyword < attribute + 16, SourceStructure.modifiers.contains(source[keyword]) { keyword += 1 }
-        let modifiers = source.tokens.dropFirst(attribute + 1).prefix(keyword - attribute - 1).map(\.text)
-        guard source[keyword] == "var", structure.isMember[keyword], let type = structure.typeOfToken[keyword], let body = body(keyword),
-            Set(modifiers).isDisjoint(with: ["private", "fileprivate", "static", "class", "override"])
-        else { return }
-        let (className, name) = (structure.types[type].name, source[keyword + 1].unquoted)
+    mutating func readVariable(at keyword: Int) {
+        guard structure.isMember[keyword], let type = structure.typeOfToken[keyword], let body = body(keyword) else { return }
+        let (declaration, words) = (structure.types[type], structure.words(before: keyword))
+        guard Self.unseen.isDisjoint(with: words.filter(\.inside.isEmpty).map(\.word)) else { return }
         let written = source.tokens[(keyword + 2)..<body].map(\.text).drop { $0 == ":" }.joined()
-        computed.append((className, name, value(of: name, written, in: className)))
+        let name = source[keyword + 1].unquoted
+        computed.append(
+            ComputedProperty(
+                className: declaration.name,
+                name: name,
+                value: value(of: name, written, in: declaration.name),
+                isMarked: (words + extensionWords(declaration)).contains { $0.word == "objc" }
+            )
+        )
     }
 
-    /// The brace of the body that follows the type; nil for a value or observers.
+    /// What an extension says of all its members.
+    private func extensionWords(_ type: SourceStructure.TypeDeclaration) -> [(word: String, inside: Range<Int>)] {
+        type.isExtension ? structure.words(before: type.keyword) : []
+    }
+
+    /// What keeps Objective-C, or a method that may be called anywhere, from a property.
+    private static let unseen: Set = ["private", "fileprivate", "static", "class", "override", "nonobjc", "MainActor"]
+
+    /// The brace of the body that follows the type; nil for a value, observers, and what cannot be read at once.
     private func body(_ keyword: Int) -> Int? {
         let line = source.tokens[keyword].line
         let near = source.tokens.dropFirst(keyword + 1).prefix(64).prefix { $0.line == line }
         guard let end = near.firstIndex(where: { $0.text == "{" || $0.text == "=" }), source[end] == "{" else { return nil }
-        return ["willSet", "didSet"].contains(source[end + 1]) ? nil : end
+        let hasEffect = source[end + 1] == "get" && ["async", "throws"].contains(source[end + 2])
+        return hasEffect || ["willSet", "didSet"].contains(source[end + 1]) ? nil : end
     }
 
     /// What Objective-C has for the value: a number for numbers and for its enumerations.
@@ -35,8 +56,9 @@ extension FileAdoption {
 extension TargetSymbols {
     /// Overrides of `value(forUndefinedKey:)` that know the properties, by class; of `value(forKey:)` for accessors of what the model has, such
     /// as the name of a section that is computed and kept in a transient. A class that has one of its own keeps it.
-    func lookups(of properties: [(className: String, name: String, value: String)]) -> [(className: String, declaration: String)] {
-        let found = Dictionary(grouping: properties, by: \.className).filter { knowsManagedObject($0.key) }
+    func lookups(of properties: [ComputedProperty]) -> [(className: String, declaration: String)] {
+        let seen = properties.filter { $0.isMarked || showsMembers($0.className) }
+        let found = Dictionary(grouping: seen, by: \.className).filter { knowsManagedObject($0.key) }
         return found.sorted { $0.key < $1.key }.flatMap { className, properties in
             let accessors = properties.filter { isModelled($0.name, in: className) }
             let labels = [("forUndefinedKey", properties), ("forKey", accessors)].filter { !$0.1.isEmpty }
@@ -44,7 +66,7 @@ extension TargetSymbols {
         }
     }
 
-    private func lookup(_ label: String, of properties: [(className: String, name: String, value: String)]) -> String {
+    private func lookup(_ label: String, of properties: [ComputedProperty]) -> String {
         let cases = properties.map { "case \(SwiftNames.literal($0.name)): return \($0.value)" }.joined(separator: "; ")
         return
             "public override func value(\(label) key: String) -> Any? { switch key { \(cases); default: return super.value(\(label): key) } }"

@@ -9,8 +9,8 @@ struct FileAdoption {
     var managed: [(declaration: ManagedDeclaration, type: String?, end: Int)] = []
     /// Declarations that belong in the bodies of classes, by class.
     var overrides: [(className: String, declaration: String)] = []
-    /// Computed properties that Objective-C would find by name, with their classes.
-    var computed: [(className: String, name: String, value: String)] = []
+    /// Computed properties of classes, in order.
+    var computed: [ComputedProperty] = []
     var needsCoreData = false
 
     init(_ file: SourceFile, _ structure: SourceStructure, _ symbols: TargetSymbols) {
@@ -36,6 +36,9 @@ struct FileAdoption {
         case "#" where source[index + 1] == "selector": return readSelector(at: index)
         case "NSStringFromSelector": return readSelectorName(at: index)
         case "override": return readOverride(at: index)
+        case "var":
+            readVariable(at: index)
+            return index + 1
         case "convenience": return readConvenience(at: index)
         case "Foundation": return readQualifiedName(at: index)
         case "optional": return readOptional(at: index)
@@ -100,7 +103,6 @@ extension FileAdoption {
         case "objc":
             let end = selectorEnd(behind: name)
             edits.blank(start..<source.tokens[end].range.upperBound)
-            readComputed(behind: end)
             return end + 1
         case "objcMembers": edits.blank(start..<source.tokens[name].range.upperBound)
         case "NSManaged":

@@ -93,20 +93,22 @@ struct SourceStructure {
 
     /// The name in the `@objc(Name)` among the attributes and modifiers that end before a keyword.
     private func objectiveCName(before keyword: Int) -> String? {
-        var index = keyword - 1
-        while index > max(0, keyword - 64) {
-            if Self.modifiers.contains(source[index]) {
-                index -= 1
-            } else if source[index - 1] == "@" {
-                index -= 2
-            } else if source[index] == ")", let start = opening(index), start >= 2, source[start - 2] == "@" {
-                if source[start - 1] == "objc" { return source.tokens[(start + 1)..<index].map(\.text).joined().unquoted }
-                index = start - 3
-            } else {
-                return nil
-            }
+        words(before: keyword).first { $0.word == "objc" && !$0.inside.isEmpty }.map {
+            source.tokens[$0.inside].map(\.text).joined().unquoted
         }
-        return nil
+    }
+
+    /// The attributes and modifiers that end before a keyword, the nearest first, with what stands in their parentheses.
+    func words(before keyword: Int) -> [(word: String, inside: Range<Int>)] {
+        var (found, end): ([(word: String, inside: Range<Int>)], Int) = ([], keyword - 1)
+        while end > max(0, keyword - 64) {
+            let start = source[end] == ")" ? opening(end) ?? end : end
+            let word = start < end ? start - 1 : end
+            guard word > 0, source[word - 1] == "@" || Self.modifiers.contains(source[word]) else { break }
+            found.append((source[word], start < end ? (start + 1)..<end : end..<end))
+            end = word - (source[word - 1] == "@" ? 2 : 1)
+        }
+        return found
     }
 
     /// The index of the parenthesis that the one at a token closes, if it is near: attributes are short.

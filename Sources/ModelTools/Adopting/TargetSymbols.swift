@@ -17,6 +17,8 @@ struct TargetSymbols {
     private var lookingUp: Set<String> = []
     /// The classes that say themselves how they are read by name.
     private var readingByName: Set<String> = []
+    /// The classes with `@objcMembers`.
+    private var showing: Set<String> = []
     /// The raw types of enumerations, by name with the types that they are nested in.
     private var enumerations: [String: String] = [:]
     private let families: [(model: Model, family: EntityFamily)]
@@ -40,6 +42,7 @@ struct TargetSymbols {
         for type in structure.types {
             superclasses[type.name, default: []] += type.inherited
             if let name = type.objectiveCName { objectiveCNames[type.name] = name }
+            if structure.words(before: type.keyword).contains(where: { $0.word == "objcMembers" }) { showing.insert(type.name) }
             if structure.source[type.keyword] == "enum", let rawType = type.inherited.first { enumerations[type.name] = rawType }
         }
         for (index, token) in structure.source.tokens.enumerated() where structure.isMember[index] {
@@ -56,6 +59,9 @@ struct TargetSymbols {
         guard classes[className] != nil || generatedClasses.contains(className), !lookingUp.contains(className) else { return false }
         return lineage(of: className).contains { $0 == "NSManagedObject" || generatedClasses.contains($0) }
     }
+
+    /// Whether Objective-C sees all members of a class: it says so, or one above does.
+    func showsMembers(_ className: String) -> Bool { lineage(of: className).contains(where: showing.contains) }
 
     /// Whether an entity has a property of that name, which a class that says how it is read by name does not take itself care of.
     func isModelled(_ name: String, in className: String) -> Bool {
