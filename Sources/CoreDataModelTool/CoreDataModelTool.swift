@@ -39,17 +39,21 @@ enum CoreDataModelTool {
     }
 
     private static func compile(_ path: String, to output: String, module: String) -> [SourceMessage] {
-        messages(about: path) { try ModelFile(path: path).compile(to: URL(fileURLWithPath: output), module: module) }
+        messages(about: path) {
+            try ModelFile(path: path).compile(to: URL(fileURLWithPath: output), module: module)
+            return []
+        }
     }
 
     private static func compileMapping(_ path: String, to output: String, models: [String]) -> [SourceMessage] {
         messages(about: path) { try MappingFile(path: path).compile(to: URL(fileURLWithPath: output), models: models) }
     }
 
-    private static func messages(about path: String, _ body: () throws -> Void) -> [SourceMessage] {
+    private static func messages(about path: String, _ body: () throws -> [SourceMessage]) -> [SourceMessage] {
         do {
-            try body()
-            return []
+            return try body()
+        } catch let error as SourceMessages {
+            return error.messages
         } catch let error as ModelFormatError {
             return [error.message(about: path)]
         } catch {
