@@ -16,7 +16,8 @@ extension StoreInspector {
         let hashes = differences(from: model)
         do {
             let schema = try schema(of: model)
-            return try hashes + schema.tables.flatMap(tableProblems) + schema.entities.flatMap { try keyProblems($0, schema) }
+            return try hashes + schema.tables.flatMap(tableProblems)
+                + schema.tables.flatMap { try strayProblems($0.name, schema) } + schema.entities.flatMap { try keyProblems($0, schema) }
                 + schema.joinTables.flatMap { try joinProblems($0, schema) } + historyProblems(schema)
         } catch let error as CocoaError where error.code == .persistentStoreIncompatibleSchema {
             return hashes + [error.localizedDescription]
@@ -44,6 +45,15 @@ extension StoreInspector {
         let reserved = try number("SELECT max(Z_MAX) FROM Z_PRIMARYKEY WHERE Z_NAME = ?1", [.text(root)])
         return highest > reserved ? ["\(table.name) has the key \(highest), and Z_PRIMARYKEY gives out keys from \(reserved + 1) on."] : []
     }
+
+    /// Rows whose entity is not one of those in the table.
+    private func strayProblems(_ table: String, _ schema: SQLSchema) throws -> [String] {
+        let numbers = schema.entities.filter { $0.table == table }.map { "\($0.number)" }.joined(separator: ", ")
+        let count = try number("SELECT count(*) FROM \(table) WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(numbers))")
+        return count == 0 ? [] : ["\(table) has \(rowCount(count)) of no entity that is kept in it, which no fetch finds."]
+    }
+
+    private func rowCount(_ count: Int64) -> String { count == 1 ? "1 row" : "\(count) rows" }
 
     /// To-one relationships that lead to no object, or to one of a wrong entity.
     private func keyProblems(_ entity: SQLEntity, _ schema: SQLSchema) throws -> [String] {
@@ -77,8 +87,7 @@ extension StoreInspector {
             (SELECT Z_PK FROM \(target.table) WHERE Z_ENT IN (\(numbers.joined(separator: ", "))))
             """
         )
-        let rows = count == 1 ? "1 row" : "\(count) rows"
-        return count == 0 ? nil : "\(name) leads to a \(target.description.name ?? "?") that is not there, in \(rows)."
+        return count == 0 ? nil : "\(name) leads to a \(target.description.name ?? "?") that is not there, in \(rowCount(count))."
     }
 
     private func isKind(_ entity: NSEntityDescription, of other: NSEntityDescription) -> Bool {
