@@ -12,9 +12,9 @@ extension NSPredicate {
         case .format(let text): try parsing(text) { try NSPredicate(parsing: text) }
         case .constant(let value): NSPredicate(value: value)
         case .comparison(let comparison): try make(comparison)
-        case .not(let part): NSCompoundPredicate(type: .not, subpredicates: [try make(part)])
-        case .and(let parts): NSCompoundPredicate(type: .and, subpredicates: try parts.map(make))
-        case .or(let parts): NSCompoundPredicate(type: .or, subpredicates: try parts.map(make))
+        case .not(let part): CompoundPredicate(type: .not, subpredicates: [try make(part)])
+        case .and(let parts): CompoundPredicate(type: .and, subpredicates: try parts.map(make))
+        case .or(let parts): CompoundPredicate(type: .or, subpredicates: try parts.map(make))
         }
     }
 

@@ -146,7 +146,7 @@ struct PluginTests {
                 place
                 novels
                 <maps>
-                label.length == 4
+                label.length == 4 AND weight > 1
 
                 """
         )

@@ -124,6 +124,7 @@ struct TargetBuildTests {
         #expect(try String(contentsOf: folder.url.appendingPathComponent("out/main.swift"), encoding: .utf8).hasPrefix("print(\"b\""))
         let names = try String(contentsOf: folder.url.appendingPathComponent("out/M+CoreDataNames.swift"), encoding: .utf8)
         #expect(names.contains("public typealias ValueTransformer = CoreData.ValueTransformer"))
+        #expect(names.contains("public typealias NSCompoundPredicate = CoreData.CompoundPredicate"))
     }
 
     private func expect(_ beginnings: [String], silence: [String] = [], userInfo: String = "", behindAttribute: String = "") throws {

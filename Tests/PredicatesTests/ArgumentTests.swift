@@ -127,6 +127,15 @@ struct FactoryTests {
         #expect(NSPredicate(format: "a == 1") == NSPredicate(format: "a == 1.0"))
     }
 
+    @Test("is printed as it is, where our class makes it")
+    func compounds() {
+        let parts = [NSPredicate(format: "a == 1"), NSPredicate(format: "b == 2 AND c == 3")]
+        let (either, none) = (CompoundPredicate(orPredicateWithSubpredicates: parts), CompoundPredicate(type: .and, subpredicates: []))
+        #expect("\(either)" == "a == 1 OR (b == 2 AND c == 3)" && "\(none)" == "TRUEPREDICATE")
+        #expect(String(reflecting: CompoundPredicate(notPredicateWithSubpredicate: either)) == "NOT (\(either))")
+        #expect(CompoundPredicate(format: "a == 1 AND b == 2") == NSCompoundPredicate(format: "a == 1 AND b == 2"))
+    }
+
     @Test("is printed also where Foundation or a block made it")
     func foreign() {
         let compound = NSCompoundPredicate(orPredicateWithSubpredicates: [

@@ -134,7 +134,8 @@ extension TargetBuild {
         let names = [
             "NSComparisonPredicate", "NSExpression", "NSSecureUnarchiveFromDataTransformer", "NSValueTransformerName", "ValueTransformer",
         ]
-        let lines = names.map { "\(access)typealias \($0) = CoreData.\($0)" }
+        let aliases = names.map { ($0, $0) } + [("NSCompoundPredicate", "CompoundPredicate")]
+        let lines = aliases.map { "\(access)typealias \($0) = CoreData.\($1)" }
         return GeneratedFile(name: Self.fileOfNames(module), text: sourceText(declarations: lines))
     }
 

@@ -86,7 +86,7 @@ struct PredicateTranslation {
         return NSExpression(
             forSubquery: try expression(collection),
             usingIteratorVariable: name,
-            predicate: isNegated ? NSCompoundPredicate(notPredicateWithSubpredicate: test) : test
+            predicate: isNegated ? CompoundPredicate(notPredicateWithSubpredicate: test) : test
         )
     }
 
@@ -109,9 +109,9 @@ struct PredicateTranslation {
         NSComparisonPredicate(leftExpression: left, rightExpression: right, modifier: .direct, type: type, options: options)
     }
 
-    static func all(_ parts: [NSPredicate]) -> NSPredicate { NSCompoundPredicate(andPredicateWithSubpredicates: parts) }
-    static func any(_ parts: [NSPredicate]) -> NSPredicate { NSCompoundPredicate(orPredicateWithSubpredicates: parts) }
-    static func not(_ part: NSPredicate) -> NSPredicate { NSCompoundPredicate(notPredicateWithSubpredicate: part) }
+    static func all(_ parts: [NSPredicate]) -> NSPredicate { CompoundPredicate(andPredicateWithSubpredicates: parts) }
+    static func any(_ parts: [NSPredicate]) -> NSPredicate { CompoundPredicate(orPredicateWithSubpredicates: parts) }
+    static func not(_ part: NSPredicate) -> NSPredicate { CompoundPredicate(notPredicateWithSubpredicate: part) }
 
     /// Swift's equality, which is never unknown: nil is equal to nil, and to nothing else.
     static func areEqual(_ left: NSExpression, _ right: NSExpression) -> NSPredicate {

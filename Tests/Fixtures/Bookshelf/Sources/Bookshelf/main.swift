@@ -94,4 +94,4 @@ let comparison = NSComparisonPredicate(
     modifier: .direct,
     type: .equalTo
 )
-print(comparison.printedFormat)
+print(NSCompoundPredicate(andPredicateWithSubpredicates: [comparison, NSPredicate(format: "weight > 1")]))
