@@ -95,4 +95,29 @@ struct SaveOnItsWayBackTests {
         #expect(read.withLock { Set($0) } == ["same", "other"])
         #expect(try bench.stored() == ["same": 1, "other": 0])
     }
+
+    // * Main's queue is occupied when another worker hears of it, which has changes of its own.
+    // => That one does not wait for main: with hundreds of workers, as many threads would, and nobody would be left to serve the main queue.
+    @Test("contexts that have nothing to do with it do not wait for their parent")
+    func unconcerned() async throws {
+        let bench = try await Bench.uniqueTexts(.file)
+        let (main, author, worker) = (bench.main, bench.stack.newChildContext(), bench.stack.newChildContext())
+        let (isOver, hasWaited) = (DispatchSemaphore(value: 0), Lock(false))
+        try await onNewThread {
+            try worker.performAndWait {
+                worker.insertNote("other")
+                try author.performAndWait {
+                    author.insertNote("same")
+                    try author.save()
+                }
+                while worker.children.withLock({ $0.saves.returned.isEmpty }) { sched_yield() }
+                main.perform { if isOver.wait(timeout: .now() + 10) == .timedOut { hasWaited.withLock { $0 = true } } }
+                worker.acceptReturnedSaves()
+                isOver.signal()
+            }
+        }
+        try await worker.saveToStore()
+        #expect(!hasWaited.withLock { $0 })
+        #expect(try bench.stored() == ["same": 1, "other": 0])
+    }
 }

@@ -153,8 +153,11 @@ extension NSManagedObjectContext {
     }
 
     private func dismissInsertions(of returned: [ReturnedSave], _ gone: GoneObjects) {
+        let inserted = returned.flatMap(\.changes.insertedReferences)
+        // Who has nothing to do with them asks nobody: there may be many, and each would wait for the parent's queue.
+        guard inserted.contains(where: { registeredObject(for: $0) != nil }) || refersUnsaved(to: gone) else { return }
         // What its context has saved again meanwhile is there.
-        let references = returned.flatMap(\.changes.insertedReferences).filter { !isUnsavedAbove($0) }
+        let references = inserted.filter { !isUnsavedAbove($0) }
         guard !references.isEmpty else { return }
         let objects = references.compactMap(registeredObject(for:))
         cutReferences(gone)
@@ -164,6 +167,21 @@ extension NSManagedObjectContext {
     private func isUnsavedAbove(_ reference: RowReference) -> Bool {
         guard let parent = parentLink?.source as? ParentContext, parent.context.parent != nil else { return false }
         return parent.cachedRow(for: forwarded(reference)) != nil
+    }
+
+    private func refersUnsaved(to gone: GoneObjects) -> Bool {
+        var refers = false
+        for object in tracker.objects where !refers && !object.state.isDisjoint(with: [.inserted, .updated]) {
+            if !object.state.contains(.rowless) {
+                for slot in object.scope.shape.layout.referenceSlots {
+                    if let reference = object.currentRow.reference(slot), gone.contains(reference, in: self) { refers = true }
+                }
+            }
+            object.existingExtras?.forEachToMany { contents in
+                if contents.added.array.contains(where: { gone.contains($0.rowReference, in: self) }) { refers = true }
+            }
+        }
+        return refers
     }
 
     /// Unsaved objects stay, without what is gone.
