@@ -9,6 +9,7 @@ import Dispatch
         perform from a worker: on the main queue
         circle: main served, worker served
         await worker from main: off the main queue
+        hundreds of workers: 400 saved
         """
 
     /// Uses a main-queue and a private context in all the ways that involve the main queue, and tells what happened.
@@ -24,6 +25,7 @@ import Dispatch
             "perform from a worker: \(Task.detached { performFromWorker(worker, main) }.value)",
             circle(worker, main),
             "await worker from main: \(worker.perform { place() })",
+            "hundreds of workers: \(crowd(above: worker)) saved",
         ].joined(separator: "\n")
     }
 
@@ -52,6 +54,37 @@ import Dispatch
 
     private nonisolated static func performFromWorker(_ worker: NSManagedObjectContext, _ main: NSManagedObjectContext) -> String {
         worker.performAndWait { main.performAndWait { place() } }
+    }
+
+    /// More workers than the system has threads for, all of which need main at once. Main goes on to root, which has blocks to run that nobody waits for, and
+    /// asks one of the last workers.
+    private static func crowd(above root: NSManagedObjectContext) async -> Int {
+        let main = NSManagedObjectContext(.mainQueue)
+        main.parent = root
+        let workers = (0..<400).map { _ in
+            let worker = NSManagedObjectContext(.privateQueue)
+            worker.parent = main
+            return worker
+        }
+        return await withTaskGroup(of: Bool.self) { group in
+            for worker in workers {
+                group.addTask {
+                    await withCheckedContinuation { continuation in
+                        worker.perform {
+                            NSEntityDescription.insertNewObject(forEntityName: "Note", into: worker)
+                            let hasSaved: Void? = try? worker.save()
+                            main.perform { try? main.save() }
+                            root.perform { try? root.save() }
+                            continuation.resume(returning: hasSaved != nil)
+                        }
+                    }
+                }
+            }
+            group.addTask { await main.perform { workers[390].performAndWait { false } } }
+            var saved = 0
+            for await hasSaved in group where hasSaved { saved += 1 }
+            return saved
+        }
     }
 
     /// The worker asks for main while main waits for the worker.

@@ -24,6 +24,7 @@ extension ContextQueue {
             return true
         }
         entries.append(.request(request))
+        WaitGraph.drainTurns.hurry(self)
         return false
     }
 
@@ -68,8 +69,14 @@ extension ContextQueue {
     private func scheduleDrain() {
         guard !hasDrainScheduled else { return }
         hasDrainScheduled = true
-        drain.async { self.runListedBlocks() }
+        WaitGraph.drainTurns.add(self)
     }
+
+    /// Whether somebody waits for the queue.
+    var isAwaited: Bool { entries.contains { if case .request = $0 { true } else { false } } }
+
+    /// Called by the drains' turns.
+    func startDrain() { drain.async { self.runListedBlocks() } }
 
     /// Runs the blocks at the head of the list; then the queue is passed on.
     private func runListedBlocks() {
@@ -85,6 +92,7 @@ extension ContextQueue {
         }
         guard case .block(let block)? = entries.first else {
             passOn()
+            WaitGraph.drainTurns.end()
             return nil
         }
         _ = entries.popFirst()

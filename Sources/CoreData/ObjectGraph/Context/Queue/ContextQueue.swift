@@ -38,6 +38,8 @@ final class ContextQueue: @unchecked Sendable {
     private(set) var depth = 0
     var entries = Deque<Entry>()
     var hasDrainScheduled = false
+    /// Whether that waits until others have run theirs.
+    var awaitsTurn = false
     // Serial: libdispatch always has a thread for a serial queue, whereas blocks that wait for each other starve a concurrent one.
     lazy var drain = DispatchQueue(label: "NSManagedObjectContext")
 

@@ -12,6 +12,7 @@ enum WaitGraph {
     // Guarded by the mutex, as the next.
     nonisolated(unsafe) private(set) static var parkedMain: ThreadState?
     nonisolated(unsafe) private(set) static var resolvedCircles = 0
+    nonisolated(unsafe) static var drainTurns = DrainTurns()
 
     /// Sleeps until the request is granted or done, and serves what this thread is handed meanwhile. Mutex held before and after.
     static func sleep(over request: QueueRequest, _ thread: ThreadState) {
