@@ -70,6 +70,36 @@ struct BothEndsTests {
         #expect(member.author === own && own.books == [member])
     }
 
+    // * A to-one is led elsewhere here, and back; others lead it elsewhere, which is merged, in one order or another.
+    // => It leads to whom it led to, who has it, also in the file.
+    @Test(
+        "after a relationship that was led back here was led elsewhere by others",
+        arguments: [[0, 2], [2, 0], [0, 1, 2], [1, 2, 0], [2]]
+    )
+    func ledBack(order: [Int]) throws {
+        let (authors, book) = ((0..<2).map { _ in Author(context: context) }, Book(context: context))
+        (book.title, book.author) = ("b", authors[0])
+        try context.save()
+        #expect(authors.map(\.books.count) == [1, 0])
+        for author in authors.reversed() {
+            book.author = author
+            context.processPendingChanges()
+        }
+        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let other = library.newContext()
+        other.own(book).author = other.own(authors[1])
+        try other.save()
+        for index in order {
+            let changed = (authors + [book])[index].objectID
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: [changed]], into: [context])
+        }
+        for _ in 0..<2 {
+            #expect(book.author === authors[0] && authors[0].books == [book] && authors[1].books.isEmpty)
+            try context.save()
+        }
+        #expect(try library.sql("SELECT ZAUTHOR FROM ZBOOK") == "\(authors[0].key)")
+    }
+
     // * A to-one is led elsewhere here and by others, of which a merge tells, though not of those that it led to; then it is led on here: back to
     //   whom it has left, or away from whom others have led it to as well.
     // => Whoever it leads to has it, and nobody else.

@@ -133,7 +133,7 @@ extension NSManagedObjectContext {
         for owner in [former, new].compactMap({ $0 }).compactMap(registeredObject(for:)) where !owner.state.contains(.deleted) {
             owner.existingContents(index)?.dropEdit(of: member)
             // It is the member that says so to the store: the owner, which may be gone from there, has no change of its own.
-            if owner.rowReference == current, current == former { owner.existingContents(index)?.add(member) }
+            if owner.rowReference == current, current == former { owner.contents(index).add(member) }
         }
     }
 
