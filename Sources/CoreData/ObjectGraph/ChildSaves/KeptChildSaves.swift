@@ -78,6 +78,7 @@ struct KeptChildSaves {
     }
 
     private mutating func giveBack(_ part: ChildSave.Part, _ cause: any Error) {
+        // It goes back as a whole.
         part.save.endAll(.returned(cause))
         part.save.end(.returning(cause))
         gone.add(part.changes, cause, in: context)

@@ -171,28 +171,26 @@ extension NSManagedObjectContext {
 
     private func refersUnsaved(to gone: GoneObjects) -> Bool {
         var refers = false
-        for object in tracker.objects where !refers && !object.state.isDisjoint(with: [.inserted, .updated]) {
-            if !object.state.contains(.rowless) {
-                for slot in object.scope.shape.layout.referenceSlots {
-                    if let reference = object.currentRow.reference(slot), gone.contains(reference, in: self) { refers = true }
-                }
-            }
-            object.existingExtras?.forEachToMany { contents in
-                if contents.added.array.contains(where: { gone.contains($0.rowReference, in: self) }) { refers = true }
-            }
-        }
+        forEachUnsavedReference(to: gone, toOne: { _, _ in refers = true }, toMany: { _, _ in refers = true })
         return refers
     }
 
     /// Unsaved objects stay, without what is gone.
     private func cutReferences(_ gone: GoneObjects) {
+        forEachUnsavedReference(to: gone, toOne: { $0.writeTarget(nil, $1) }, toMany: { $0.forget($1) })
+    }
+
+    private func forEachUnsavedReference(
+        to gone: GoneObjects,
+        toOne: (NSManagedObject, _ slot: Int) -> Void,
+        toMany: (ToManyContents, NSManagedObject) -> Void
+    ) {
         for object in tracker.objects where !object.state.isDisjoint(with: [.inserted, .updated]) && !object.state.contains(.rowless) {
             for slot in object.scope.shape.layout.referenceSlots {
-                guard let reference = object.currentRow.reference(slot), gone.contains(reference, in: self) else { continue }
-                object.writeTarget(nil, slot)
+                if let reference = object.currentRow.reference(slot), gone.contains(reference, in: self) { toOne(object, slot) }
             }
             object.existingExtras?.forEachToMany { contents in
-                for member in contents.added.array where gone.contains(member.rowReference, in: self) { contents.forget(member) }
+                for member in contents.added.array where gone.contains(member.rowReference, in: self) { toMany(contents, member) }
             }
         }
     }

@@ -2,8 +2,8 @@ import DequeModule
 
 /// Which queues run the blocks that nobody waits for: so many at once at most. Under the wait graph's mutex.
 ///
-/// libdispatch has 255 threads, and one of them serves the main queue where the program's main thread does not: hundreds of contexts whose blocks wait for a main
-/// context would leave none.
+/// libdispatch has 255 threads, and one of them serves the main queue where the program's main thread does not: hundreds of contexts whose
+/// blocks wait for a main context would leave none.
 struct DrainTurns {
     private static let maximum = 192
 
