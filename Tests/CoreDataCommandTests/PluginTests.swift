@@ -25,6 +25,8 @@ struct PluginTests {
 
         let sources = example.appendingPathComponent("Sources/Bookshelf")
         try replace("name=\"title\"", with: "name=\"heading\"", in: sources.appendingPathComponent(model))
+        let mapping = sources.appendingPathComponent("Library1to2.xcmappingmodel/xcmapping.xml")
+        try replace(">title</attribute>", with: ">heading</attribute>", in: mapping)
         try replace("emma.title", with: "emma.heading", in: sources.appendingPathComponent("main.swift"))
         try replace("book.title", with: "book.heading", in: sources.appendingPathComponent("main.swift"))
         let changed = try await expectOutput(of: example)
@@ -147,6 +149,7 @@ struct PluginTests {
                 novels
                 <maps>
                 label.length == 4 AND weight > 1
+                Persuasion has 10 pages now.
 
                 """
         )

@@ -95,3 +95,23 @@ let comparison = NSComparisonPredicate(
     type: .equalTo
 )
 print(NSCompoundPredicate(andPredicateWithSubpredicates: [comparison, NSPredicate(format: "weight > 1")]))
+
+// A store of the first version, which a mapping model brings to the second.
+let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Bookshelf-\(UUID().uuidString)")
+try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+defer { try? FileManager.default.removeItem(at: folder) }
+let place = folder.appendingPathComponent("Books.sqlite")
+if let former = file.flatMap({ NSManagedObjectModel(contentsOf: $0.appendingPathComponent("Library.mom")) }) {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: former)
+    let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: place)
+    let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    NSEntityDescription.insertNewObject(forEntityName: "Book", into: context).setValue("Persuasion", forKey: "title")
+    try context.save()
+    try coordinator.remove(store)
+}
+let books = NSPersistentContainer(name: "Library", managedObjectModel: model)
+books.persistentStoreDescriptions = [NSPersistentStoreDescription(url: place)]
+books.persistentStoreDescriptions[0].shouldInferMappingModelAutomatically = false
+try await books.loadPersistentStores()
+for book in try books.viewContext.fetch(Book.fetchRequest()) { print("\(book.title ?? "?") has \(book.pages) pages now.") }
