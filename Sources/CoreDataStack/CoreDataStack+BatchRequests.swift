@@ -29,7 +29,13 @@ extension CoreDataStack {
         core.add(context)
         // The caller has given the request away; it is used on the context's queue only.
         nonisolated(unsafe) let request = request
-        let done = try await context.perform { try Done(context.executeCollectingIDs(request)) }
+        let done = try await context.perform {
+            do { return try Done(context.executeCollectingIDs(request)) } catch {
+                // Whoever closes the stack at that moment takes the store away.
+                try context.requireConnected()
+                throw error
+            }
+        }
         await merge(done.changes)
         return done.result
     }

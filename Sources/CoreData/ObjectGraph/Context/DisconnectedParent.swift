@@ -37,7 +37,7 @@ extension NSManagedObjectContext {
     public func disconnect(throwing error: any Error) { parentLink?.cut(throwing: error) }
 
     /// - Throws: why this context, or one above it, was disconnected.
-    func requireConnected() throws {
+    package func requireConnected() throws {
         if let cause = parentLink?.disconnectionCause { throw cause }
         try parent?.requireConnected()
     }
