@@ -9,14 +9,14 @@ import Testing
 struct InterruptedMigrationTests {
     private let folder: TemporaryFolder
     private let groups: Int64
-    private var random: Seeded
+    private var random: SplitMix
 
     /// How often a process is killed: 20 times, or as often as `COREDATA_KILLS` says.
     private static let kills = ProcessInfo.processInfo.environment["COREDATA_KILLS"].flatMap { Int($0) } ?? 20
 
     init() throws {
         folder = try TemporaryFolder()
-        random = Seeded(state: UInt64.random(in: 0 ... .max))
+        random = SplitMix(state: UInt64.random(in: 0 ... .max))
         let filling = try OtherProcess(program: "StackProgram", ["save", folder.store.path])
         for _ in 0..<300 { _ = filling.line() }
         filling.kill()
@@ -119,17 +119,5 @@ struct InterruptedMigrationTests {
     private static func spin(_ microseconds: Int) {
         let end = DispatchTime.now() + .microseconds(microseconds)
         while DispatchTime.now() < end {}
-    }
-}
-
-private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

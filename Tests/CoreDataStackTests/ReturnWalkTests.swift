@@ -1,5 +1,6 @@
 import CoreDataStack
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -13,8 +14,8 @@ struct ReturnWalkTests {
     func walk(seed: Int, time: Int) async throws {
         let walk = try await ReturnWalk(seed: seed, ordersNotes: seed % 2 == 1)
         for _ in 0..<40 {
-            let step = await walk.step()
-            await walk.expectAgreement(after: step)
+            let step = try await walk.step()
+            try await walk.expectAgreement(after: step)
         }
         try await walk.expectWhatTheFileHas()
     }
@@ -24,11 +25,11 @@ private final class ReturnWalk: Sendable {
     private let bench: Bench
     private let worker: NSManagedObjectContext
     private let ordersNotes: Bool
-    private let dice: Lock<WalkDice>
+    private let dice: Lock<SplitMix>
 
     init(seed: Int, ordersNotes: Bool) async throws {
         bench = try await Bench(.file, model: NoteModel.make(uniqueTexts: true, ordersNotes: ordersNotes))
-        (worker, dice) = (bench.stack.newChildContext(), Lock(WalkDice(state: UInt64(seed))))
+        (worker, dice) = (bench.stack.newChildContext(), Lock(SplitMix(state: UInt64(seed))))
         self.ordersNotes = ordersNotes
         for context in [bench.root, bench.main] { await context.perform { context.mergePolicy = NSMergePolicy.error } }
         await bench.main.perform { [main = bench.main] in
@@ -41,10 +42,10 @@ private final class ReturnWalk: Sendable {
     private func roll(_ sides: Int) -> Int { dice.withLock { Int($0.next() % UInt64(sides)) } }
 
     /// - Returns: what it did.
-    func step() async -> String {
+    func step() async throws -> String {
         let (main, worker) = (bench.main, worker)
         switch roll(12) {
-        case 0..<5: return await main.perform { self.relate(in: main) }
+        case 0..<5: return try await main.perform { try self.relate(in: main) }
         case 5: return await main.perform { "\(main.insertNote("same").text ?? "") in main" }
         case 6: return await main.perform { "main saves: \(Result { try main.save() })" }
         case 7: return await main.perform { (main.rollback(), "main rolls back").1 }
@@ -59,8 +60,8 @@ private final class ReturnWalk: Sendable {
         do { return .success(try await body()) } catch { return .failure(error) }
     }
 
-    private func relate(in context: NSManagedObjectContext) -> String {
-        let (notes, folders) = (Self.notes(context).filter { $0.text != "same" }, Self.folders(context))
+    private func relate(in context: NSManagedObjectContext) throws -> String {
+        let (notes, folders) = (try Self.notes(context).filter { $0.text != "same" }, try Self.folders(context))
         guard !notes.isEmpty else { return "nothing to relate" }
         let (note, folder) = (notes[roll(notes.count)], folders[roll(folders.count)])
         switch roll(3) {
@@ -81,45 +82,45 @@ private final class ReturnWalk: Sendable {
 }
 
 extension ReturnWalk {
-    private static func notes(_ context: NSManagedObjectContext) -> [Note] {
+    private static func notes(_ context: NSManagedObjectContext) throws -> [Note] {
         let request = NSFetchRequest<Note>()
         request.sortDescriptors = [NSSortDescriptor(key: "text", ascending: true)]
-        return (try? context.fetch(request)) ?? []
+        return try context.fetch(request)
     }
 
-    private static func folders(_ context: NSManagedObjectContext) -> [Folder] {
+    private static func folders(_ context: NSManagedObjectContext) throws -> [Folder] {
         let request = NSFetchRequest<Folder>()
         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
-        return (try? context.fetch(request)) ?? []
+        return try context.fetch(request)
     }
 
     private func members(_ folder: Folder) -> [Note] { ordersNotes ? folder.orderedNotes : Array(folder.notes) }
 
     /// Notes that are in a folder in which they do not say that they are, or the other way round.
-    private func disagreements(_ context: NSManagedObjectContext) async -> [String] {
-        await context.perform { [self] in
-            let notes = Self.notes(context)
-            return Self.folders(context).flatMap { folder in
+    private func disagreements(_ context: NSManagedObjectContext) async throws -> [String] {
+        try await context.perform { [self] in
+            let notes = try Self.notes(context)
+            return try Self.folders(context).flatMap { folder in
                 let members = Set(members(folder))
                 return notes.filter { members.contains($0) != ($0.folder === folder) }.map { "\($0.text ?? ""), \(folder.name ?? "")" }
             }
         }
     }
 
-    func expectAgreement(after step: String) async {
+    func expectAgreement(after step: String) async throws {
         for context in [bench.main, bench.root] {
-            if await disagreements(context).isEmpty { continue }
+            if try await disagreements(context).isEmpty { continue }
             // Something is on its way between the layers.
             for _ in 0..<3 { await bench.settle() }
-            #expect(await disagreements(context) == [], "after \(step)")
+            #expect(try await disagreements(context) == [], "after \(step)")
         }
     }
 
     /// By text, the folder that a note is in; by name, the notes that a folder has.
-    private func contents(_ context: NSManagedObjectContext) async -> [String: String] {
-        await context.perform { [self] in
-            let homes = Self.notes(context).map { ($0.text ?? "", $0.folder?.name ?? "") }
-            let lists = Self.folders(context).map { folder in
+    private func contents(_ context: NSManagedObjectContext) async throws -> [String: String] {
+        try await context.perform { [self] in
+            let homes = try Self.notes(context).map { ($0.text ?? "", $0.folder?.name ?? "") }
+            let lists = try Self.folders(context).map { folder in
                 let texts = members(folder).map { $0.text ?? "" }
                 return (folder.name ?? "", (ordersNotes ? texts : texts.sorted()).joined(separator: ", "))
             }
@@ -133,19 +134,7 @@ extension ReturnWalk {
             _ = await result { try await bench.stack.flush() }
         }
         await bench.main.perform { [main = bench.main] in main.rollback() }
-        let stored = await contents(try bench.separateContext())
-        for context in [bench.main, bench.root] { #expect(await contents(context) == stored) }
-    }
-}
-
-private struct WalkDice {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
+        let stored = try await contents(bench.separateContext())
+        for context in [bench.main, bench.root] { #expect(try await contents(context) == stored) }
     }
 }

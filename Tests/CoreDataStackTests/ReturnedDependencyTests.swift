@@ -190,43 +190,27 @@ struct ReturnedDependencyTests {
     // => It is the same object that is unsaved again, with the change.
     @Test("comes back to an object that was a fault meanwhile, and was changed as such")
     func changedAsFault() async throws {
-        let bench = try await Bench.uniqueTexts(.file)
-        let worker = bench.stack.newChildContext()
-        try await onNewThread {
-            try worker.performAndWait {
-                let note = try worker.noteOnItsWayBack()
-                worker.refreshAllObjects()
-                note.number = 9
-                #expect(worker.insertedObjects == [note] && note.text == "same" && note.number == 9)
-                note.text = "mended"
-                try worker.save()
-            }
+        try await whileOnItsWayBack(isFault: true, leaves: ["same": 1, "mended": 9]) { worker, note in
+            note.number = 9
+            #expect(worker.insertedObjects == [note] && note.text == "same" && note.number == 9)
+            note.text = "mended"
+            try worker.save()
         }
-        try await bench.stack.flush(ignoring: 133021)
-        try await bench.expectClean(["same": 1, "mended": 9])
     }
 
     // * As before, but the author asks for the object, in one form or another.
     // => It is unsaved once more, and answers with what it was saved with. Nothing fails, and it is not taken for one that is gone.
     @Test("comes back to who asks for it before he has heard of it", arguments: Question.allCases, [false, true])
     func asked(_ question: Question, isFault: Bool) async throws {
-        let bench = try await Bench.uniqueTexts(.file)
-        let worker = bench.stack.newChildContext()
-        try await onNewThread {
-            try worker.performAndWait {
-                let note = try worker.noteOnItsWayBack()
-                if isFault { worker.refreshAllObjects() }
-                #expect(try question.isAnswered(with: note, in: worker))
-                #expect(worker.hasChanges == (isFault || question.isForContext))
-                #expect(note.number == 2 && !note.isDeleted)
-                worker.acceptReturnedSaves()
-                #expect(worker.insertedObjects == [note])
-                note.text = "mended"
-                try worker.save()
-            }
+        try await whileOnItsWayBack(isFault: isFault, leaves: ["same": 1, "mended": 2]) { worker, note in
+            #expect(try question.isAnswered(with: note, in: worker))
+            #expect(worker.hasChanges == (isFault || question.isForContext))
+            #expect(note.number == 2 && !note.isDeleted)
+            worker.acceptReturnedSaves()
+            #expect(worker.insertedObjects == [note])
+            note.text = "mended"
+            try worker.save()
         }
-        try await bench.stack.flush(ignoring: 133021)
-        try await bench.expectClean(["same": 1, "mended": 2])
     }
 
     enum Question: CaseIterable {
@@ -252,20 +236,31 @@ struct ReturnedDependencyTests {
     // => It is gone: what has come back of it does not bring it back.
     @Test("does not bring back what was deleted meanwhile", arguments: [false, true])
     func deletedMeanwhile(isFault: Bool) async throws {
+        try await whileOnItsWayBack(isFault: isFault, leaves: ["same": 1]) { worker, note in
+            worker.delete(note)
+            try worker.save()
+            worker.acceptReturnedSaves()
+            #expect(!worker.hasChanges && worker.registeredObjects.isEmpty)
+        }
+    }
+
+    /// Runs `body` where a worker's note has come back, of which the worker has not heard; then the store has `texts`, and nothing waits above.
+    private func whileOnItsWayBack(
+        isFault: Bool,
+        leaves texts: [String: Int64],
+        _ body: @escaping @Sendable (NSManagedObjectContext, Note) throws -> Void
+    ) async throws {
         let bench = try await Bench.uniqueTexts(.file)
         let worker = bench.stack.newChildContext()
         try await onNewThread {
             try worker.performAndWait {
                 let note = try worker.noteOnItsWayBack()
                 if isFault { worker.refreshAllObjects() }
-                worker.delete(note)
-                try worker.save()
-                worker.acceptReturnedSaves()
-                #expect(!worker.hasChanges && worker.registeredObjects.isEmpty)
+                try body(worker, note)
             }
         }
         try await bench.stack.flush(ignoring: 133021)
-        try await bench.expectClean(["same": 1])
+        try await bench.expectClean(texts)
     }
 
     // * Main changes an object, and a worker changes it again; that goes up with a save of main's. Both saves are refused.
@@ -359,7 +354,7 @@ extension NSManagedObjectContext {
     }
 
     /// A note whose save has come back, of which this context has not heard; on the queue.
-    func noteOnItsWayBack() throws -> Note {
+    fileprivate func noteOnItsWayBack() throws -> Note {
         let note = insertNote("same", 2)
         try save()
         while children.withLock({ $0.saves.returned.isEmpty }) { sched_yield() }

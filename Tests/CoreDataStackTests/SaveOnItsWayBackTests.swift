@@ -43,30 +43,8 @@ struct SaveOnItsWayBackTests {
         #expect(try bench.stored() == ["same": 1, "other": 0])
     }
 
-    // * The author makes faults of all objects before he has heard of it.
-    // => The one that he has saved has its values, and is found by them where it was changed; nothing is refused for its sake.
-    @Test("a fault of its context's has the values that were saved", arguments: [false, true])
-    func fault(_ isChanged: Bool) async throws {
-        let bench = try await Bench.uniqueTexts(.file)
-        let worker = bench.stack.newChildContext()
-        try await onNewThread {
-            try worker.performAndWait {
-                let note = try worker.noteOnItsWayBack()
-                worker.refreshAllObjects()
-                if isChanged {
-                    note.number = 9
-                    #expect(try worker.note("same")?.number != nil)
-                }
-                #expect(note.text == "same" && note.number == (isChanged ? 9 : 2))
-                worker.acceptReturnedSaves()
-                #expect(worker.insertedObjects == [note] && note.text == "same" && note.number == (isChanged ? 9 : 2))
-            }
-        }
-        #expect(try bench.stored() == ["same": 1])
-    }
-
     // * Root has refused it, and still writes what others have saved: nobody has it above, nor has it been sent back.
-    @Test("also before it was sent back", arguments: [false, true])
+    @Test("a fault of its context's has the values that were saved, also before it was sent back", arguments: [false, true])
     func faultBeforehand(isFoundByID: Bool) async throws {
         let bench = try await Bench.uniqueTexts(.file)
         let (main, root, worker) = (bench.main, bench.root, bench.stack.newChildContext())

@@ -3,10 +3,9 @@ import Predicates
 
 extension NSPersistentHistoryChangeRequest: ContextRequest {
     func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
-        guard let coordinator = context.persistentStoreCoordinator else {
+        guard let coordinator = try context.connectedCoordinator() else {
             misuse("The context has no persistentStoreCoordinator. Set it before using the context.")
         }
-        try context.requireConnected()
         return try HistoryExecution(self, coordinator).result()
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -7,7 +8,7 @@ import Testing
 private struct TwoWays {
     let batch: Library
     let objects: Library
-    private var random: SeededRandom
+    private var random: SplitMix
     private var number = 0
     /// Whether the stores keep a history, and people are unique by their names.
     private let isTracked: Bool
@@ -20,13 +21,13 @@ private struct TwoWays {
             }
         }
         (batch, objects) = (try make(), try make())
-        random = SeededRandom(state: seed)
-        try fill(batch, SeededRandom(state: seed))
-        try fill(objects, SeededRandom(state: seed))
+        random = SplitMix(state: seed)
+        try fill(batch, SplitMix(state: seed))
+        try fill(objects, SplitMix(state: seed))
     }
 
     /// The same objects, with relationships of every kind.
-    private func fill(_ library: Library, _ seeded: SeededRandom) throws {
+    private func fill(_ library: Library, _ seeded: SplitMix) throws {
         var random = seeded
         let context = library.newContext()
         func names(_ count: Int) -> [String] { (0..<count).map { "\($0)" } }
@@ -289,18 +290,6 @@ extension TwoWays {
             #expect(try library.sql("VACUUM INTO '\(url.path)'") == "")
             return url
         }
-    }
-}
-
-private struct SeededRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }
 

@@ -16,7 +16,7 @@ extension BatchRequesting {
 
     func outcome(in context: NSManagedObjectContext, collectsIDs: Bool) throws -> BatchOutcome {
         try FailureLog.noting("An \(Self.self) failed") {
-            guard let coordinator = context.persistentStoreCoordinator else {
+            guard let coordinator = try context.connectedCoordinator() else {
                 throw CocoaError.coreData(.persistentStoreOperation, "A context without a coordinator cannot carry out an \(Self.self).")
             }
             guard var request = try request(in: context, coordinator) else { return BatchOutcome() }
@@ -57,7 +57,6 @@ extension NSManagedObjectContext {
     /// As `execute(_:)`, for a batch request.
     package func executeCollectingIDs(_ request: NSPersistentStoreRequest) throws -> BatchExecution {
         checkQueue()
-        try requireConnected()
         guard let request = request as? any BatchRequesting else {
             throw CocoaError.coreData(.coreData, "\(type(of: request)) is no batch request.")
         }

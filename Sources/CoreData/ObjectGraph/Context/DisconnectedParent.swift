@@ -41,4 +41,12 @@ extension NSManagedObjectContext {
         if let cause = parentLink?.disconnectionCause { throw cause }
         try parent?.requireConnected()
     }
+
+    /// For what goes by the coordinator, which a disconnected context has still.
+    ///
+    /// - Throws: as `requireConnected()`.
+    func connectedCoordinator() throws -> NSPersistentStoreCoordinator? {
+        try requireConnected()
+        return persistentStoreCoordinator
+    }
 }

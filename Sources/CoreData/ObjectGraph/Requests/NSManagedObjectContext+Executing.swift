@@ -30,8 +30,6 @@ extension NSManagedObjectContext {
     /// What a request gives; a value of any class where a store's own class has carried it out.
     func answer(_ request: NSPersistentStoreRequest, member: StaticString = #function) throws -> Any {
         checkQueue(member)
-        // It goes by the coordinator, which the context has still.
-        if request is any BatchRequesting { try requireConnected() }
         if let store = try storeKnowing(request) {
             defer { persistentStoreCoordinator?.noteSave() }
             return try store.execute(request, for: self)
@@ -45,10 +43,10 @@ extension NSManagedObjectContext {
     /// The store whose class carries a request out; nil where that is done here.
     private func storeKnowing(_ request: NSPersistentStoreRequest) throws -> (any RowStore)? {
         if let batch = request as? any BatchRequesting {
-            return try persistentStoreCoordinator?.storeKnowing(request, batch.target(in: self))
+            return try connectedCoordinator()?.storeKnowing(request, batch.target(in: self))
         }
         if request is any ContextRequest || request.requestType == .saveRequestType { return nil }
-        return try persistentStoreCoordinator?.storeKnowing(request)
+        return try connectedCoordinator()?.storeKnowing(request)
     }
 }
 

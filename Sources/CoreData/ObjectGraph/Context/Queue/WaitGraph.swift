@@ -9,7 +9,7 @@ enum WaitGraph {
     /// Guards every queue but for the uncontended changes of its word. Never held while a block runs.
     static let mutex = Mutex()
     /// The thread that is on the main queue and inside `sleep`.
-    // Guarded by the mutex, as the next.
+    // Guarded by the mutex, as those that follow.
     nonisolated(unsafe) private(set) static var parkedMain: ThreadState?
     nonisolated(unsafe) private(set) static var resolvedCircles = 0
     nonisolated(unsafe) static var drainTurns = DrainTurns()
