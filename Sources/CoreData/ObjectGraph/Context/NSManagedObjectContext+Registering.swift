@@ -179,18 +179,24 @@ extension NSManagedObjectContext {
         let isManyToMany = relationship.inverse?.isToMany == true
         var members: [NSManagedObject] = []
         var start = 0
-        for (place, related) in rows.enumerated() {
-            let object = related.row.map { self.object(for: related.reference, row: $0) } ?? self.object(for: related.reference)
+        for place in rows.indices {
+            let object = object(of: rows[place])
             if isManyToMany { object.state.insert(.readAsMember) }
             members.append(object)
-            if place + 1 < rows.count, rows[place + 1].owner == related.owner { continue }
-            if let owner = waiting.removeValue(forKey: related.owner) {
+            let owner = rows[place].owner
+            if place + 1 < rows.count, rows[place + 1].owner == owner { continue }
+            if let owner = waiting.removeValue(forKey: owner) {
                 show(members, at: rows[start...place], relationship, index, of: owner)
             }
             members.removeAll(keepingCapacity: true)
             start = place + 1
         }
         for owner in owners where !waiting.isEmpty && waiting[owner.key] != nil { show([], at: [], relationship, index, of: owner) }
+    }
+
+    private func object(of related: RelatedRow) -> NSManagedObject {
+        guard let row = related.row else { return object(for: related.reference) }
+        return object(for: related.reference, row: row)
     }
 
     private func show(

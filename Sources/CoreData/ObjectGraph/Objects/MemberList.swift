@@ -145,9 +145,13 @@ extension MemberList: Sequence {
 
         mutating func next() -> NSManagedObject? {
             if let blocks = list.blocks { return blocks.next(&cursor) }
-            guard cursor.offset < list.count else { return nil }
-            defer { cursor.offset += 1 }
-            return list[cursor.offset]
+            let index = cursor.offset
+            cursor.offset += 1
+            switch index {
+            case 0: return list.first
+            case 1: return list.second
+            default: return index - 2 < list.rest.count ? list.rest[index - 2] : nil
+            }
         }
     }
 

@@ -48,7 +48,10 @@ extension RelatedSet: Collection {
 
     public struct Iterator: IteratorProtocol {
         fileprivate var members: MemberList.Iterator
-        public mutating func next() -> Target? { members.next().map(RelatedSet.target) }
+        public mutating func next() -> Target? {
+            guard let object = members.next() else { return nil }
+            return RelatedSet.target(object)
+        }
     }
 
     public func makeIterator() -> Iterator { Iterator(members: members.makeIterator()) }

@@ -1,3 +1,4 @@
+import CSQLite
 import SQLiteDriver
 
 /// Puts the members' rows, which come in runs, together with their owners and places, which come one by one before them.
@@ -10,8 +11,11 @@ final class RelatedRowCollector {
 
     init(store: Int32, isOrdered: Bool) { (self.store, self.isOrdered) = (store, isOrdered) }
 
-    func noteSide(_ statement: Statement) {
-        sides.append((statement.int(0), isOrdered && !statement.isNull(1) ? statement.int(1) : nil))
+    /// - Parameter row: begins with the owner's key and the place.
+    func noteSide(_ row: some RowValues) { sides.append((sqlite3_value_int64(row.value(0)), isOrdered ? place(row.value(1)) : nil)) }
+
+    private func place(_ value: OpaquePointer?) -> Int64? {
+        sqlite3_value_type(value) == SQLITE_NULL ? nil : sqlite3_value_int64(value)
     }
 
     func add(_ run: RowRun) {
@@ -23,5 +27,16 @@ final class RelatedRowCollector {
         }
         // The side of the row that comes next may be noted already.
         sides.removeFirst(run.range.count)
+    }
+
+    /// The rows by owner and place, where they came in no order.
+    var sortedRows: [RelatedRow] {
+        func precedes(_ one: RelatedRow, _ other: RelatedRow) -> Bool {
+            if one.owner != other.owner { return one.owner < other.owner }
+            if one.position != other.position { return one.position ?? .min < other.position ?? .min }
+            return one.reference.key < other.reference.key
+        }
+        let isSorted = rows.indices.dropFirst().allSatisfy { precedes(rows[$0 - 1], rows[$0]) }
+        return isSorted ? rows : rows.sorted(by: precedes)
     }
 }

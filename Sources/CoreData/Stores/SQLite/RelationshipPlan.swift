@@ -7,6 +7,8 @@ struct RelationshipPlan {
     private let head: String
     private let ownerColumn: String
     private let order: String
+    /// For most owners that there are; nil where members are found in another table than their own.
+    let scan: RelationshipScan?
 
     init?(_ relationship: NSRelationshipDescription, of owner: SQLEntity, schema: SQLSchema) {
         guard let destination = relationship.destinationEntity, let toMany = owner.toMany[relationship.name] else { return nil }
@@ -16,16 +18,20 @@ struct RelationshipPlan {
         case .foreignKey(_, let column, _, let orderColumn):
             ownerColumn = "t0.\(column)"
             order = orderColumn.map { "t0.\($0)" } ?? "NULL"
-            head = "SELECT \(ownerColumn), \(order), \(columns.list) FROM \(table) t0"
+            let list = "\(ownerColumn), \(order), \(columns.list)"
+            head = "SELECT \(list) FROM \(table) t0"
+            scan = RelationshipScan(list, columnCount: 2 + columns.count, members: table, owners: owner.table, ownerColumn: ownerColumn)
         case .joinTable(let name, let own, let target, let orderColumn, _):
             ownerColumn = "j.\(own)"
             order = orderColumn.map { "j.\($0)" } ?? "NULL"
+            scan = nil
             head = "SELECT \(ownerColumn), \(order), \(columns.list) FROM \(name) j \(SQLNames.join(table, "t0", on: "j.\(target)"))"
         case .reflexive(let name, let column, let other, let orderColumn):
             // A pair may stand there in one direction or in both.
             ownerColumn = "j.a"
             order = orderColumn == nil ? "NULL" : "j.p"
             let place = orderColumn ?? "NULL"
+            scan = nil
             head = """
                 SELECT j.a, \(order), \(columns.list) FROM (SELECT \(column) AS a, \(other) AS b, \(place) AS p FROM \(name) UNION \
                 SELECT \(other), \(column), \(place) FROM \(name)) j \(SQLNames.join(table, "t0", on: "j.b"))

@@ -49,6 +49,12 @@ final class RowReader {
         try finish()
     }
 
+    /// As above, but for the rows that are not wanted.
+    func sink(_ statement: Statement, _ connection: Connection, where isWanted: (ArgumentValues) -> Bool) throws {
+        try connection.sink(statement) { if isWanted($0) { try add($0) } }
+        try finish()
+    }
+
     @inline(__always) private func add(_ values: some RowValues) throws {
         let next = Int(truncatingIfNeeded: sqlite3_value_int64(values.value(first + 1)))
         let key = sqlite3_value_int64(values.value(first))

@@ -149,18 +149,16 @@ extension SQLiteStore {
         guard !owners.isEmpty, let plan = relationshipPlan(relationship) else { return [] }
         return try reporting("read a relationship") {
             try reading { connection in
+                let collector = RelatedRowCollector(store: number, isOrdered: plan.isOrdered)
+                let reader = RowReader(plan.columns, from: 2, store: self) { collector.add($0) }
+                try plan.scan?.read(of: owners, connection, with: reader) { collector.noteSide($0) }
+                if !collector.rows.isEmpty { return collector.sortedRows }
                 try connection.withCached(plan.sql(ownerCount: owners.count)) { statement in
                     try statement.bind(plan.parameters(owners[...]))
-                    return try rows(of: statement, plan)
+                    try reader.read(statement) { collector.noteSide($0) }
                 }
+                return collector.rows
             }
         }
-    }
-
-    private func rows(of statement: Statement, _ plan: RelationshipPlan) throws -> [RelatedRow] {
-        let collector = RelatedRowCollector(store: number, isOrdered: plan.isOrdered)
-        let reader = RowReader(plan.columns, from: 2, store: self) { collector.add($0) }
-        try reader.read(statement) { collector.noteSide($0) }
-        return collector.rows
     }
 }
