@@ -56,4 +56,12 @@ func inFile<Result>(_ url: URL, _ body: () throws -> Result) throws -> Result {
 /// The content of a file.
 ///
 /// - Throws: `ModelFormatError` that names the file.
-func content(of url: URL) throws -> Data { try inFile(url) { try Data(contentsOf: url) } }
+func content(of url: URL) throws -> Data {
+    try inFile(url) {
+        // NB: Foundation on Linux says no more of a folder than "error 256".
+        if (try? FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType) == .typeDirectory {
+            throw ModelFormatError(nil, "it is a folder, where a file is expected")
+        }
+        return try Data(contentsOf: url)
+    }
+}

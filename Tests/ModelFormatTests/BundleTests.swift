@@ -81,6 +81,21 @@ struct BundleTests {
         #expect(throws: ModelFormatError.self) { try ModelBundle(compiled: url) }
     }
 
+    @Test(
+        "with a folder where a file belongs is refused with the name of the folder",
+        arguments: [".xccurrentversion", "Name.xcdatamodel/contents"]
+    )
+    func folderForFile(path: String) throws {
+        let folder = try TemporaryFolder()
+        let url = folder.file("Name.xcdatamodeld")
+        try bundle().writeSource(to: url)
+        let place = url.appendingPathComponent(path)
+        try FileManager.default.removeItem(at: place)
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+        let error = #expect(throws: ModelFormatError.self) { try ModelBundle(source: url) }
+        #expect(error?.description == "\(place.path): it is a folder, where a file is expected")
+    }
+
     @Test("of Apple's tools tells its current version and its hashes", .enabled(if: Fixtures.areThere, "\(Fixtures.whyNot)"))
     func fixtures() throws {
         let currents = [
