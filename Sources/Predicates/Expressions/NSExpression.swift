@@ -55,7 +55,7 @@ open class NSExpression: NSObject, NSCopying {
         *,
         unavailable,
         message:
-            "A Swift key path has a name on Linux where its class says so (KeyPathNaming), as generated classes do; otherwise NSExpression(forKeyPath: \"estimate\")."
+            "A Swift key path has a name on Linux where its class says so (KeyPathNaming), as generated and adopted ones do; generic code says T: NSManagedObject & KeyPathNaming; otherwise NSExpression(forKeyPath: \"estimate\")."
     )
     public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) { fatalError("unavailable") }
 

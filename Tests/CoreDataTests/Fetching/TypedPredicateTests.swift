@@ -145,6 +145,17 @@ struct TypedPredicateTests {
         #expect(try context.explain(request).inMemory.isEmpty == false)
     }
 
+    // * A function for any class of managed objects, which knows nothing of names.
+    // => The store sorts.
+    @Test("generic code sorts in the store, too, by key paths that have names")
+    func genericSorts() throws {
+        func byKey<Object: NSManagedObject, Value>(_ keyPath: KeyPath<Object, Value>) -> NSSortDescriptor {
+            NSSortDescriptor(keyPath: keyPath, ascending: true)
+        }
+        let sorts = [byKey(\Book.title), byKey(\Book.pages), byKey(\Book.author), byKey(\Book.isThickOrNil)]
+        #expect(sorts.map(\.key) == ["title", "pages", "author", nil])
+    }
+
     // * Foundation's values: by properties whose names the class says, and by one that it computes.
     @Test("a SortDescriptor of Foundation's sorts in the store, or in memory where the store cannot")
     func sortDescriptors() throws {

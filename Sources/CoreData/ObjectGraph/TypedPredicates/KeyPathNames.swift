@@ -24,8 +24,10 @@ extension _NSSortDescriptorFactory where Self: NSSortDescriptor {
     }
 
     /// Sorts by a property: in the store where the class says the name of the key path; in memory, as a closure would, where it does not.
-    public init<Object: KeyPathNaming, Value>(keyPath: KeyPath<Object, Value>, ascending: Bool) {
-        if let name = Object.name(of: keyPath) {
+    ///
+    /// Generic code, of which any managed object may be the root, finds the names too.
+    public init<Object: NSManagedObject, Value>(keyPath: KeyPath<Object, Value>, ascending: Bool) {
+        if let name = (Object.self as? any KeyPathNaming.Type)?.name(of: keyPath) {
             self.init(key: name, ascending: ascending, selector: nil)
         } else {
             self.init(sortingInMemoryBy: keyPath, ascending: ascending)
