@@ -217,6 +217,17 @@ struct SourceAdoptionTests {
         #expect(exclusionWarning(for: plain, folder: "", target: "App") == nil)
     }
 
+    @Test("give that warning of an override in an extension, too, also where nothing is Objective-C's")
+    func overrideWarning() {
+        let source = "class A { override func f() {} }\nextension B {\n    public override func awakeFromInsert() {}\n}\n"
+        let message = exclusionWarning(for: SourceFile(path: "/app/B.swift", text: source), folder: "/app", target: "App")
+        #expect(
+            message?.description.hasPrefix("/app/B.swift:3:12: warning: Linux cannot compile an override in an extension: exclude") == true
+        )
+        let plain = "extension B {\n    var override: Int { 1 }\n    func f() { print(override) }\n}\nclass C { override func f() {} }"
+        #expect(exclusionWarning(for: SourceFile(path: "B.swift", text: plain), folder: "", target: "App") == nil)
+    }
+
     private var files: [SourceFile] {
         [SourceFile(path: "/app/Todo.swift", text: todo), SourceFile(path: "/app/Hooks.swift", text: hooks)]
     }

@@ -51,19 +51,35 @@ extension FileAdoption {
 /// One message for a file, at the first such place.
 public func exclusionWarning(for file: SourceFile, folder: String, target: String) -> SourceMessage? {
     let structure = SourceStructure(file.text)
-    let words: [String: Set] = ["@": ["objc", "objcMembers", "NSManaged"], "#": ["keyPath"]]
-    let found = structure.source.tokens.indices.first { index in
-        structure.blocks.isActive[index] && words[structure.source[index]]?.contains(structure.source[index + 1]) == true
-    }
-    guard let found else { return nil }
+    let indexes = structure.source.tokens.indices
+    guard let found = indexes.first(where: { structure.blocks.isActive[$0] && structure.unknownToLinux($0) != nil }),
+        let what = structure.unknownToLinux(found)
+    else { return nil }
     let path = relativePath(of: file.path, in: folder)
     return SourceMessage(
         .warning,
         file.path,
         structure.source.tokens[found].place,
-        "Linux cannot compile \(structure.source[found])\(structure.source[found + 1]): exclude the file, and the plugin compiles a copy that it "
+        "Linux cannot compile \(what): exclude the file, and the plugin compiles a copy that it "
             + "can. In Package.swift, target \(target): exclude: [\(SwiftNames.literal(path))]"
     )
+}
+
+extension SourceStructure {
+    /// What begins at a token that Linux Swift cannot compile.
+    fileprivate func unknownToLinux(_ index: Int) -> String? {
+        switch source[index] {
+        case "@": ["objc", "objcMembers", "NSManaged"].contains(source[index + 1]) ? "@" + source[index + 1] : nil
+        case "#": source[index + 1] == "keyPath" ? "#keyPath" : nil
+        case "override": overridesInExtension(index) ? "an override in an extension" : nil
+        default: nil
+        }
+    }
+
+    private func overridesInExtension(_ index: Int) -> Bool {
+        guard isMember[index], let type = typeOfToken[index], types[type].isExtension else { return false }
+        return ["func", "var", "init", "subscript"].contains(source[modifierIndexes(around: index).keyword])
+    }
 }
 
 func relativePath(of path: String, in folder: String) -> String {
