@@ -19,6 +19,8 @@ enum MacPrograms {
             """
             saved: [8] inserted: ["0.0", "1.0"]
             sections: ["A: 1", "S: 1"]
+            name
+            Apple cake
             Apple cake
             Apple cake
             Apple cake

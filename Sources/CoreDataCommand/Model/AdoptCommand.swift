@@ -15,7 +15,8 @@ struct AdoptCommand: ParsableCommand {
     )
 
     @Argument(help: "The Swift files, all of a target at once.", completion: .file()) var files: [String]
-    @Option(name: .shortAndLong, help: "The folder for the copies, each NAME+Adopted.swift.") var output: String
+    @Option(name: .shortAndLong, help: "The folder for the copies, each NAME+Adopted.swift, and KeyPathNames+Adopted.swift.") var output:
+        String
     @Option(help: "A model that key paths are checked against.", completion: .file()) var model: [String] = []
 
     func run() throws {
@@ -32,6 +33,9 @@ struct AdoptCommand: ParsableCommand {
         let folder = URL(fileURLWithPath: output)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for copy in adopted.copies { try writeIfNew(Data(copy.text.utf8), to: folder.appendingPathComponent(nameOfCopy(of: copy.path))) }
+        if adopted.keyPathNames.isEmpty { return }
+        let text = sourceText(declarations: adopted.keyPathNames)
+        try writeIfNew(Data(text.utf8), to: folder.appendingPathComponent(nameOfCopy(of: "KeyPathNames.swift")))
     }
 
     private func source(_ path: String) throws -> SourceFile {

@@ -7,6 +7,8 @@ struct FileAdoption {
     private(set) var messages: [SourceMessage] = []
     /// Declarations with the types that they are members of and the places where their bodies belong, in order.
     var managed: [(declaration: ManagedDeclaration, type: String?, end: Int)] = []
+    /// The properties among them that key paths lead to.
+    private(set) var properties: [AdoptedProperty] = []
     /// Declarations that belong in the bodies of classes, by class.
     var overrides: [(className: String, declaration: String)] = []
     /// Computed properties of classes, in order.
@@ -118,6 +120,7 @@ extension FileAdoption {
             var reader = DeclarationReader(source, at: name + 1, place: source.tokens[name].place)
             let (found, type) = (try reader.declaration(), structure.typeOfToken[name].map { structure.types[$0].name })
             managed.append((found.declaration, type, found.end))
+            if case .property(let property) = found.declaration, let seen = adoptedProperty(property, at: name) { properties.append(seen) }
             var accessors = ManagedAccessors([found.declaration], symbols)
             _ = try accessors.body(of: found.declaration, in: type)
         } catch let problem as SourceProblem {

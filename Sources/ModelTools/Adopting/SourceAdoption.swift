@@ -14,6 +14,8 @@ public struct AdoptedSources: Sendable, Equatable {
     public let overrides: [String: [String]]
     /// The classes with an `@objc(Name)`: that name, and Swift's.
     public let classNames: [String: String]
+    /// Extensions that say the names of the classes' key paths; for a file of their own.
+    public let keyPathNames: [String]
 
     /// - Parameters:
     ///   - excluded: the files that the target leaves out, which become copies.
@@ -23,6 +25,7 @@ public struct AdoptedSources: Sendable, Equatable {
         let structures = excluded.map { SourceStructure($0.text) }
         let symbols = TargetSymbols(excluded: structures, own: own.map { ($0.path, SourceStructure($0.text)) }, models: models)
         var files = zip(excluded, structures).map { FileAdoption($0, $1, symbols) }
+        keyPathNames = AdoptedKeyPaths(files.flatMap(\.properties), symbols).declarations
         var generated: [String: [String]] = [:]
         for (className, declaration) in files.flatMap(\.overrides) + symbols.lookups(of: files.flatMap(\.computed)) {
             if let home = symbols.classes[className] {

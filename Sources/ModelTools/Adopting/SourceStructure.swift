@@ -12,6 +12,8 @@ struct SourceStructure {
 
     struct TypeDeclaration {
         let isExtension, isClass: Bool
+        /// Whether it stands in a function.
+        let isLocal: Bool
         /// With the types that it is nested in, dots between.
         let name: String
         /// The indexes of the keyword and of the opening brace.
@@ -67,8 +69,9 @@ struct SourceStructure {
             guard blocks.isActive[index] else { continue }
             switch source[index] {
             case "{":
+                let isLocal = scopes.last?.isType == false
                 scopes.append(waiting == nil ? Scope(isType: false, type: scopes.last?.type) : Scope(isType: true, type: types.count))
-                if let found = waiting { types.append(declaration(found.keyword, found.name, brace: index, found.inherited)) }
+                if let found = waiting { types.append(declaration(found.keyword, found.name, brace: index, found.inherited, isLocal)) }
                 waiting = nil
             case "}": _ = scopes.popLast()
             default: if let name = typeName(at: index) { waiting = (index, name, inherited(behind: index)) }
@@ -76,13 +79,14 @@ struct SourceStructure {
         }
     }
 
-    private func declaration(_ keyword: Int, _ name: String, brace: Int, _ inherited: [String]) -> TypeDeclaration {
+    private func declaration(_ keyword: Int, _ name: String, brace: Int, _ inherited: [String], _ isLocal: Bool) -> TypeDeclaration {
         let outer = typeOfToken[keyword].map { types[$0].name + "." } ?? ""
         // Nobody nests types that deep.
         let prefix = outer.utf8.count < Self.reach ? outer : ""
         return TypeDeclaration(
             isExtension: source[keyword] == "extension",
             isClass: source[keyword] == "class",
+            isLocal: isLocal,
             name: prefix + name,
             keyword: keyword,
             brace: brace,
@@ -101,10 +105,10 @@ struct SourceStructure {
     /// The attributes and modifiers that end before a keyword, the nearest first, with what stands in their parentheses.
     func words(before keyword: Int) -> [(word: String, inside: Range<Int>)] {
         var (found, end): ([(word: String, inside: Range<Int>)], Int) = ([], keyword - 1)
-        while end > max(0, keyword - 64) {
+        while end >= max(0, keyword - 64) {
             let start = source[end] == ")" ? opening(end) ?? end : end
             let word = start < end ? start - 1 : end
-            guard word > 0, source[word - 1] == "@" || Self.modifiers.contains(source[word]) else { break }
+            guard word >= 0, source[word - 1] == "@" || Self.modifiers.contains(source[word]) else { break }
             found.append((source[word], start < end ? (start + 1)..<end : end..<end))
             end = word - (source[word - 1] == "@" ? 2 : 1)
         }

@@ -21,10 +21,19 @@ struct TargetSymbols {
     private var showing: Set<String> = []
     /// The raw types of enumerations, by name with the types that they are nested in.
     private var enumerations: [String: String] = [:]
-    private let families: [(model: Model, family: EntityFamily)]
+    /// What a class inherits from first.
+    private(set) var parents: [String: String] = [:]
+    /// The classes that only a file, or a function, sees.
+    private(set) var hidden: Set<String> = []
+    /// The classes that say that they are no actor's.
+    private var nonisolated: Set<String> = []
+    /// The classes whose properties are made from the models.
+    let modelledClasses: Set<String>
+    private let modelled: [(model: Model, family: EntityFamily)]
 
     init(excluded: [SourceStructure], own: [(path: String, structure: SourceStructure)], models: [Model]) {
-        families = models.map { ($0, EntityFamily($0)) }
+        modelled = models.map { ($0, EntityFamily($0)) }
+        modelledClasses = Set(models.flatMap(\.entities).filter(\.hasGeneratedProperties).compactMap(\.plainClassName))
         generatedClasses = Set(models.flatMap(\.entities).filter { $0.codeGeneration == .class }.compactMap(\.plainClassName))
         for (number, structure) in excluded.enumerated() {
             for (type, declaration) in structure.types.enumerated() where declaration.isClass {
@@ -41,6 +50,7 @@ struct TargetSymbols {
     private mutating func readMembers(_ structure: SourceStructure) {
         for type in structure.types {
             superclasses[type.name, default: []] += type.inherited
+            if type.isClass { readClass(type, structure) }
             if let name = type.objectiveCName { objectiveCNames[type.name] = name }
             if structure.words(before: type.keyword).contains(where: { $0.word == "objcMembers" }) { showing.insert(type.name) }
             if structure.source[type.keyword] == "enum", let rawType = type.inherited.first { enumerations[type.name] = rawType }
@@ -54,6 +64,15 @@ struct TargetSymbols {
         }
     }
 
+    private mutating func readClass(_ type: SourceStructure.TypeDeclaration, _ structure: SourceStructure) {
+        let words = structure.words(before: type.keyword).map(\.word)
+        parents[type.name] = type.inherited.first
+        if words.contains("nonisolated") { nonisolated.insert(type.name) }
+        if type.isLocal || words.contains("private") || words.contains("fileprivate") { hidden.insert(type.name) }
+    }
+
+    func isNonisolated(_ className: String) -> Bool { nonisolated.contains(className) }
+
     /// Whether a class that can be added to is one of managed objects, and leaves it to others to look keys up.
     func knowsManagedObject(_ className: String) -> Bool {
         guard classes[className] != nil || generatedClasses.contains(className), !lookingUp.contains(className) else { return false }
@@ -65,7 +84,7 @@ struct TargetSymbols {
 
     /// Whether an entity has a property of that name, which a class that says how it is read by name does not take itself care of.
     func isModelled(_ name: String, in className: String) -> Bool {
-        !readingByName.contains(className) && families.contains { $0.model.entities.contains { $0.propertyNames.contains(name) } }
+        !readingByName.contains(className) && modelled.contains { $0.model.entities.contains { $0.propertyNames.contains(name) } }
     }
 
     /// The raw type of the enumeration that a name stands for in a type, as Swift finds it: there, above in a class, or further out.
@@ -81,7 +100,7 @@ struct TargetSymbols {
     }
 
     /// The class and what it inherits from, as far as the target's sources say.
-    private func lineage(of className: String) -> [String] {
+    func lineage(of className: String) -> [String] {
         var (waiting, seen): ([String], [String]) = ([className], [])
         while let name = waiting.popLast() {
             guard !seen.contains(name) else { continue }
@@ -96,10 +115,15 @@ struct TargetSymbols {
 extension TargetSymbols {
     /// Says why a class has no such key path, and which of the keys it lacks; nil where it has one, or where that cannot be known.
     func problem(ofPath keys: [String], in className: String) -> (key: Int, text: String)? {
+        entity(of: className).flatMap { name, family in family.entities[name].flatMap { problem(ofPath: keys, in: $0, family) } }
+    }
+
+    /// The name of the class's entity, and what it is related to; nil where no model of the target has one.
+    func entity(of className: String) -> (name: String, family: EntityFamily)? {
         let names = [className, objectiveCNames[className] ?? className, className.split(separator: ".").last.map(String.init) ?? ""]
-        for (model, family) in families {
+        for (model, family) in modelled {
             guard let entity = model.entities.first(where: { names.contains($0.plainClassName ?? $0.name) }) else { continue }
-            return problem(ofPath: keys, in: entity, family)
+            return (entity.name, family)
         }
         return nil
     }

@@ -110,7 +110,7 @@ extension TargetBuild {
         let empty = leftOut.map { GeneratedFile(name: nameOfCopy(of: $0.path), text: "// \($0.path) is left out.\n") }
         let place = URL(fileURLWithPath: output)
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        for file in sources + copies + empty + [names(options)] {
+        for file in sources + copies + empty + [names(options, adopted)] {
             try writeIfNew(Data(file.text.utf8), to: place.appendingPathComponent(file.name))
         }
     }
@@ -129,14 +129,14 @@ extension TargetBuild {
 
     /// NB: names that Foundation has too are ambiguous in a file that imports both; one in the file's own module goes before both. Others are
     /// Foundation's on a Mac, where files that use them do not import CoreData.
-    private func names(_ options: TargetOptions) -> GeneratedFile {
+    private func names(_ options: TargetOptions, _ adopted: AdoptedSources) -> GeneratedFile {
         let access = options.isPublic ? "public " : ""
         let names = [
             "NSComparisonPredicate", "NSExpression", "NSSecureUnarchiveFromDataTransformer", "NSValueTransformerName", "ValueTransformer",
         ]
         let aliases = names.map { ($0, $0) } + [("NSCompoundPredicate", "CompoundPredicate")]
         let lines = aliases.map { "\(access)typealias \($0) = CoreData.\($1)" }
-        return GeneratedFile(name: Self.fileOfNames(module), text: sourceText(declarations: lines))
+        return GeneratedFile(name: Self.fileOfNames(module), text: sourceText(declarations: lines + adopted.keyPathNames))
     }
 
     static func fileOfNames(_ module: String) -> String { "\(module)+CoreDataNames.swift" }

@@ -111,7 +111,7 @@ struct EntitySource {
 }
 
 /// The text of a file with imports and declarations.
-func sourceText(declarations: [String]) -> String {
+public func sourceText(declarations: [String]) -> String {
     (["// Made from a data model. What is changed here is lost when it is made again.", "", "import CoreData", "import Foundation", ""]
         + declarations).joined(separator: "\n") + "\n"
 }

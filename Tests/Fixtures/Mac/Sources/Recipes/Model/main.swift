@@ -48,9 +48,11 @@ func names(_ predicate: NSPredicate) -> String {
     request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
     do { return try context.fetch(request).map { $0.name ?? "nil" }.joined(separator: ", ") } catch { return "\(error)" }
 }
+print(NSSortDescriptor(keyPath: \Recipe.name, ascending: true).key ?? "in memory")
 let sweet = Tag.find("sweet", in: context)
 for predicate in [
     NSPredicate(format: "%K CONTAINS[cd] %@ AND servings >= %d", #keyPath(Recipe.name), "APPLE", 4),
+    NSPredicate(#Predicate<Recipe> { $0.servings >= 4 && $0.website != nil }),
     NSPredicate(format: "identifier == %@", cake.identifier! as CVarArg),
     NSPredicate(format: "created <= %@ AND website != nil", Date() as CVarArg),
     NSPredicate(format: "ANY tags == %@ OR NONE tags.label IN %@", sweet, ["sweet", "sour"]),
