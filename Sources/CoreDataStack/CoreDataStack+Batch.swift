@@ -6,7 +6,8 @@ extension CoreDataStack {
     /// file and in nobody's way; on the stack's, where that is no database.
     ///
     /// What it saves comes into root and main, later and on their queues: new objects as faults, a thousand a turn, changes of objects that are
-    /// there already. Its merge policy lets its own values win. After a `resetStore`, its fetches and saves throw `Error.storeWasReset`.
+    /// there already. Its merge policy lets its own values win. There is none where the store's file was removed, or another is in its place.
+    /// After a `resetStore`, its fetches and saves throw `Error.storeWasReset`.
     ///
     /// - Parameters:
     ///   - persistentStoreOptions: those of the context's own store. The file's journal mode stays.
@@ -28,7 +29,7 @@ extension CoreDataStack {
     /// As `newBatchOperationContext(with:mergesIntoStack:on:callback:)`, awaited.
     ///
     /// - Throws: `Error.storeNotFound`, `Error.inMemoryStoreMissing`, `Error.stackWasClosed`, `Error.storeWasReset` where a reset comes in between,
-    ///   or a `CocoaError` where the store cannot be opened a second time.
+    ///   or a `CocoaError` where the store cannot be opened a second time; where its file is not there no other is made.
     public func newBatchOperationContext(
         with persistentStoreOptions: [AnyHashable: Any]? = NSPersistentStoreCoordinator.stockSQLiteStoreOptions,
         mergesIntoStack: Bool = true
@@ -60,6 +61,8 @@ extension CoreDataStack {
     private func makeCoordinator(on store: NSPersistentStore, _ options: PersistentStoreOptions) throws -> NSPersistentStoreCoordinator {
         guard try core.coordinator.sharesWithOthers(store) else { return core.coordinator }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: managedObjectModel)
+        // NB: where there is no file an empty one is made, and the log of one that comes back would be gone.
+        try core.coordinator.requireInPlace(store)
         try coordinator.addPersistentStore(
             ofType: store.type,
             configurationName: place.configuration,

@@ -132,6 +132,35 @@ struct BatchTests {
         #expect(try bench.stored() == ["n": 3])
     }
 
+    @Test("is refused while the store's file is away, and makes no other in its place")
+    func fileAway() async throws {
+        let bench = try await Bench(.file)
+        await bench.main.perform { _ = bench.main.insertNote("only in the log", 1) }
+        try await bench.main.saveToStore()
+        let away = bench.url.appendingPathExtension("away")
+        try FileManager.default.moveItem(at: bench.url, to: away)
+        await #expect(throws: CocoaError.self) { try await bench.stack.newBatchOperationContext() }
+        #expect(!FileManager.default.fileExists(atPath: bench.url.path))
+        try FileManager.default.moveItem(at: away, to: bench.url)
+        let batch = try await bench.stack.newBatchOperationContext()
+        try await batch.perform {
+            batch.insertNote("behind", 2)
+            try batch.save()
+        }
+        #expect(try bench.stored() == ["only in the log": 1, "behind": 2])
+    }
+
+    @Test("is refused where another store is in the place of the stack's")
+    func otherStore() async throws {
+        let (bench, other) = (try await Bench(.file), try await Bench(.file))
+        await other.main.perform { _ = other.main.insertNote("other's", 1) }
+        try await other.main.saveToStore()
+        try await other.stack.close()
+        try FileManager.default.removeItem(at: bench.url)
+        try FileManager.default.moveItem(at: other.url, to: bench.url)
+        await #expect(throws: CocoaError.self) { try await bench.stack.newBatchOperationContext() }
+    }
+
     @Test("calls back on the queue that was asked for, failures too")
     func callback() async throws {
         let bench = try await Bench(.memory)

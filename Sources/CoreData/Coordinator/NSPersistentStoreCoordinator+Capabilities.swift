@@ -6,6 +6,11 @@ extension NSPersistentStoreCoordinator {
     /// - Throws: `CocoaError` 134060 where the store is not one of this coordinator's.
     package func sharesWithOthers(_ store: NSPersistentStore) throws -> Bool { try own(store).capabilities.contains(.severalProcesses) }
 
+    /// Sees whether another coordinator that opens what is at a store's place has the same store.
+    ///
+    /// - Throws: a `CocoaError` where the file was removed, or there is another in its place; 134060 where the store is not one of this coordinator's.
+    package func requireInPlace(_ store: NSPersistentStore) throws { try own(store).requireInPlace() }
+
     /// Whether a store that a query asks would have to be asked for each row of it.
     func readsRowsOnDemand(_ query: FetchQuery) -> Bool {
         let onDemand = stores.withLock { $0.all.filter { $0.capabilities.contains(.rowsOnDemand) } }

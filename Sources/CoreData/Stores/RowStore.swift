@@ -12,6 +12,10 @@ package protocol RowStore: NSPersistentStore {
     var location: StoreLocation { get }
     /// Whether the store keeps objects of an entity.
     func holds(_ entity: NSEntityDescription) -> Bool
+    /// Sees whether another coordinator that opens what is at the store's place has the same store.
+    ///
+    /// - Throws: a `CocoaError` where the file was removed, or there is another in its place.
+    func requireInPlace() throws
     /// Lets go of files and connections, after a save that is on its way. Reading and saving fail from now on.
     func close()
 
@@ -119,6 +123,9 @@ extension NSEntityDescription {
 }
 
 extension RowStore {
+    /// What no other coordinator opens is where it is.
+    package func requireInPlace() throws {}
+
     package func emptied(options: [AnyHashable: Any]?) throws -> any RowStore { throw withoutEmptying }
 
     var withoutEmptying: CocoaError {

@@ -16,6 +16,13 @@ extension SQLiteStore: RowStore {
 
     var location: StoreLocation { .database(lock.identity) }
 
+    func requireInPlace() throws {
+        try reporting("open a second time") {
+            try requireFile()
+            try reading { _ = try StoreMetadata.uuid(in: $0) }
+        }
+    }
+
     func rows(for references: [RowReference], root: NSEntityDescription) throws -> [Int64: Row] {
         try rows(for: references.map(\.key), root: root)
     }
