@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 extension Connection {
     /// Keeps statements from writing past SQLite's own rules, and triggers and views of the file from calling functions that are not meant for
@@ -32,6 +33,27 @@ extension Connection {
         // "File format read version. 1 for legacy; 2 for WAL", at offset 19: https://sqlite.org/fileformat.html
         var version: UInt8 = 0
         return read(file, &version, 1, 19) == SQLITE_OK && version == 2
+    }
+
+    /// Whether what this connection writes into the write-ahead log is found by others: the log at its place is the one that is open, and the file
+    /// has its first page still, without which whoever opens it takes the log away. To be asked in a transaction that writes.
+    ///
+    /// NB: nobody who keeps to SQLite's rules removes a log that is open, and SQLite goes on writing into one that was removed. It does not tell which
+    /// one it has open but for its size, which only this connection changes meanwhile.
+    public var isLogInPlace: Bool {
+        guard let name = sqlite3_db_filename(handle, "main"), let path = sqlite3_filename_wal(name) else { return false }
+        var status = stat()
+        return stat(path, &status) == 0 && size(of: SQLITE_FCNTL_JOURNAL_POINTER) == Int64(status.st_size)
+            && size(of: SQLITE_FCNTL_FILE_POINTER) != 0
+    }
+
+    /// The size of a file that is open, by the code that asks for it.
+    private func size(of pointer: Int32) -> Int64? {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(handle, "main", pointer, &file) == SQLITE_OK, let file, let read = file.pointee.pMethods?.pointee.xFileSize
+        else { return nil }
+        var size: sqlite3_int64 = 0
+        return read(file, &size) == SQLITE_OK ? size : nil
     }
 
     /// Refuses from now on whatever changes something: this database, another one, or the connection.

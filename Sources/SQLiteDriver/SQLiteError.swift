@@ -24,6 +24,10 @@ extension SQLiteError {
     // Extended codes are macros that Swift does not import.
     /// `SQLITE_READONLY_DBMOVED`: the file is not at its place any more.
     public static let fileMoved = SQLITE_READONLY | 4 << 8
+    public static let ofMovedFile = SQLiteError(
+        extendedCode: fileMoved,
+        message: "the file, or its write-ahead log, was removed or replaced by another while it was open"
+    )
     /// `SQLITE_READONLY_ROLLBACK`: what somebody has begun to write has to be taken back before the file can be read.
     public static let needsRollback = SQLITE_READONLY | 3 << 8
 

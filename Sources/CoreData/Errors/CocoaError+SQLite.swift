@@ -32,7 +32,7 @@ extension CocoaError {
     private static func reason(of error: SQLiteError, _ url: URL?) -> String {
         switch error.extendedCode {
         case SQLiteError.needsRollback: "a save that was interrupted is to be taken back first, which needs a program that may write"
-        case SQLiteError.fileMoved: "the file was removed or replaced by another while it was open"
+        case SQLiteError.fileMoved: SQLiteError.ofMovedFile.message
         default: url.flatMap { error.code == SQLITE_CANTOPEN ? obstacle(at: $0) : nil } ?? error.message
         }
     }

@@ -15,6 +15,10 @@ struct MovedFileTests {
     /// What others do.
     enum Deed: CaseIterable {
         case unlink, replace, rename
+        /// What is saved then would be in a log that nobody finds, and lost with the process.
+        case unlinkLog
+        /// Whoever opens an empty file takes its log away.
+        case truncate
 
         func run(_ url: URL) throws {
             switch self {
@@ -25,12 +29,17 @@ struct MovedFileTests {
                 // NB: a log that is left beside it would be taken for its own.
                 for suffix in ["-wal", "-shm"] { _ = Glibc.unlink(url.path + suffix) }
                 #expect(Glibc.rename(other.path, url.path) == 0)
+            case .unlinkLog: for suffix in ["-wal", "-shm"] { #expect(Glibc.unlink(url.path + suffix) == 0) }
+            case .truncate: #expect(Glibc.truncate(url.path, 0) == 0)
             case .rename: #expect(Glibc.rename(url.path, url.path + ".bak") == 0)
             }
         }
     }
 
-    @Test("refuses saves with an error that says so, and keeps the changes", arguments: Deed.allCases, ["WAL", "DELETE"])
+    @Test(
+        "refuses saves with an error that says so, and keeps the changes",
+        arguments: Deed.allCases.map { ($0, "WAL") } + [Deed.unlink, .replace, .rename].map { ($0, "DELETE") }
+    )
     func saving(deed: Deed, journal: String) throws {
         let stack = try Stack(url, options: [NSSQLitePragmasOption: ["journal_mode": journal]])
         let context = stack.newContext()
@@ -47,7 +56,7 @@ struct MovedFileTests {
         if deed == .replace {
             #expect(try Child.sqlite(url, "SELECT group_concat(ZLABEL) FROM ZTAG") == "other")
         } else {
-            #expect(!exists(url))
+            #expect(exists(url) == [.unlinkLog, .truncate].contains(deed))
         }
     }
 

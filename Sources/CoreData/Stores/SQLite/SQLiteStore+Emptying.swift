@@ -46,7 +46,7 @@ extension SQLiteStore {
             try pool.write { connection in
                 try connection.emptyingTransaction {
                     try Self.empty(connection, becoming: fresh)
-                    try requireFile()
+                    try requireFile(of: connection)
                     old.successor.withLock { $0 = fresh.uuid }
                     return ownSupportFolder.map { ExternalFiles($0).all } ?? []
                 }

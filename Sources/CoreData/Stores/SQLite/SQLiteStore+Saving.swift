@@ -49,7 +49,7 @@ extension SQLiteStore {
         do {
             try connection.transaction(.immediate) {
                 try run.write()
-                try requireFile()
+                try requireFile(of: connection)
                 try next(run)
             }
         } catch {
@@ -106,7 +106,7 @@ extension SQLiteStore {
         try reporting("reserve object IDs") {
             try pool.write { connection in
                 try connection.transaction(.immediate) {
-                    try requireFile()
+                    try requireFile(of: connection)
                     try requireSameStore(connection)
                     return try reserveKeys(count, root: schema.entity(for: entity).rootNumber, connection)
                 }

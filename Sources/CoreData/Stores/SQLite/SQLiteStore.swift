@@ -114,8 +114,14 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     /// The turn at the database. Two stores with one lock are on one database.
     var lock: StoreLock { pool.lock }
 
-    /// Sees whether what is written is found by others: the file that is open is the one at its place.
+    /// Sees whether what is read is what others find: the file that is open is the one at its place.
     func requireFile() throws { if let url { try lock.identity.requireFile(at: url) } }
+
+    /// Sees whether what is written is found by others, in its transaction: in the file at its place, or in the log beside it.
+    func requireFile(of connection: Connection) throws {
+        try requireFile()
+        if !pool.locksReaders, !connection.isLogInPlace { throw SQLiteError.ofMovedFile }
+    }
 
     func holds(_ entity: NSEntityDescription) -> Bool { schema.entityIfStored(entity) != nil }
 

@@ -154,7 +154,7 @@ package enum DatabaseIdentity: Hashable, Comparable, Sendable {
     /// NB: SQLite goes on reading and writing a file that was removed or replaced, and nobody else ever finds what it writes.
     func requireFile(at url: URL) throws {
         guard case .file = self, Self(path: url.path) != self else { return }
-        throw SQLiteError(extendedCode: SQLiteError.fileMoved, message: "the file was removed or replaced by another while it was open")
+        throw SQLiteError.ofMovedFile
     }
 }
 

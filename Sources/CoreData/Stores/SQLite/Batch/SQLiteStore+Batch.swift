@@ -14,7 +14,7 @@ extension SQLiteStore {
                     let changes = try write(request, connection, writer)
                     try writer?.note(changes)
                     _ = try writer?.finish(request.origin)
-                    try requireFile()
+                    try requireFile(of: connection)
                     try next()
                     return changes
                 }

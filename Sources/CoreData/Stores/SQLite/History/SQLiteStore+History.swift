@@ -55,7 +55,7 @@ extension SQLiteStore {
         return try reporting(doing) {
             try pool.write { connection in
                 try connection.transaction(.immediate) {
-                    try requireFile()
+                    try requireFile(of: connection)
                     try requireSameStore(connection)
                     return try body(connection)
                 }

@@ -8,7 +8,7 @@ extension SQLiteStore {
         try reporting("finish a migration") {
             try pool.write { connection in
                 try connection.transaction(.immediate) {
-                    try requireFile()
+                    try requireFile(of: connection)
                     let tables = try MigrationScript.parkedTables(connection)
                     if let first = tables.first { try connection.execute("DROP TABLE \(first)") }
                     guard tables.count <= 1 else { return }
