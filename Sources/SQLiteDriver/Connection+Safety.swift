@@ -50,7 +50,8 @@ extension Connection {
     /// The size of a file that is open, by the code that asks for it.
     private func size(of pointer: Int32) -> Int64? {
         var file: UnsafeMutablePointer<sqlite3_file>?
-        guard sqlite3_file_control(handle, "main", pointer, &file) == SQLITE_OK, let file, let read = file.pointee.pMethods?.pointee.xFileSize
+        guard sqlite3_file_control(handle, "main", pointer, &file) == SQLITE_OK, let file,
+            let read = file.pointee.pMethods?.pointee.xFileSize
         else { return nil }
         var size: sqlite3_int64 = 0
         return read(file, &size) == SQLITE_OK ? size : nil

@@ -39,6 +39,43 @@ struct ReturnedDependencyTests {
         try await bench.expectClean(["same": 1, "of the other": 0])
     }
 
+    // * The other has found the folder in time, and fetches, in the same block, when main and root have nothing of it any more.
+    // => The folder has left the context under the program's hands. Relating something to it, at either end, comes to nothing.
+    @Test("loses what is related to it afterwards, in plain sight")
+    func inOneBlock() async throws {
+        let bench = try await Bench.uniqueTexts(.file)
+        let (author, other) = (bench.stack.newChildContext(), bench.stack.newChildContext())
+        let hasFound = AsyncStream<Void>.makeStream()
+        let (isBack, hasRelated) = (DispatchSemaphore(value: 0), AsyncStream<Void>.makeStream())
+        var errors = bench.stack.saveErrors.makeAsyncIterator()
+        try await bench.whileRootWrites(true) {
+            try await author.saveDuplicateInFolder()
+            Thread.detachNewThread {
+                other.performAndWait {
+                    let folder = try? other.fetch(NSFetchRequest<Folder>()).first { $0.name == "of the duplicate" }
+                    hasFound.continuation.finish()
+                    isBack.wait()
+                    _ = try? other.fetch(NSFetchRequest<Note>())
+                    #expect(folder != nil && folder?.managedObjectContext == nil)
+                    let note = other.insertNote("of the other")
+                    note.folder = folder
+                    #expect(note.folder == nil)
+                    folder?.notes = [note]
+                    folder?.notes.insert(note)
+                    #expect(folder?.notes.contains(note) == false && note.folder == nil)
+                    hasRelated.continuation.finish()
+                }
+            }
+            for await _ in hasFound.stream {}
+        }
+        await cocoaError(133021) { if let error = await errors.next() { throw error } }
+        isBack.signal()
+        for await _ in hasRelated.stream {}
+        try await other.expectLonely("of the other")
+        try await other.saveToStore()
+        try await bench.expectClean(["same": 1, "of the other": 0])
+    }
+
     // * The other has saved into main, which begins to save into root, when root gives the folder back.
     // => The other's save goes back as well.
     @Test("goes back from a layer that was about to save it")

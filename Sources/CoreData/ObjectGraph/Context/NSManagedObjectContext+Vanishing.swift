@@ -82,6 +82,7 @@ extension NSManagedObjectContext {
         // Or objects that are related to each other would keep each other for ever.
         object.existingExtras?.forgetObjects()
         unregister(object)
+        if reason == .returned { object.state.insert(.returned) }
     }
 
     /// The insertion is given up, but not the object: a fault that finds no row. Nobody refers to it any more.

@@ -45,7 +45,7 @@ extension NSManagedObject {
     final func setMembers(_ objects: [NSManagedObject], of index: Int) {
         checkQueue()
         let relationship = scope.shape.toManys[index]
-        objects.forEach { admit($0, to: relationship) }
+        let objects = objects.filter { admit($0, to: relationship) }
         let contents = realizedContents(index)
         let coming = MemberList(objects)
         let leaving = contents.members?.array.filter { !coming.contains($0) } ?? []
@@ -75,7 +75,7 @@ extension NSManagedObject {
         checkQueue()
         if isNews(object) { return withNotice { addMember(object, to: index) } }
         let relationship = scope.shape.toManys[index]
-        admit(object, to: relationship)
+        guard admit(object, to: relationship) else { return }
         guard contents(index).add(object) else { return }
         noteToManyChange(index)
         carryDeletesAlong(object)
@@ -92,7 +92,7 @@ extension NSManagedObject {
         checkQueue()
         if isNews(object) { return withNotice { insertMember(object, to: index, at: memberIndex) } }
         let relationship = scope.shape.toManys[index]
-        admit(object, to: relationship)
+        guard admit(object, to: relationship) else { return }
         realizedContents(index).insert(object, at: memberIndex)
         noteToManyChange(index)
         carryDeletesAlong(object)

@@ -29,7 +29,7 @@ extension NSManagedObject {
     final func setTarget(_ target: NSManagedObject?, _ slot: Int) {
         checkQueue()
         let link = withScope { $0.toOneLinks[slot] }
-        if let target, !isLinkable(target, link) { admit(target, to: toOneRelationship(slot)) }
+        if let target, !isLinkable(target, link), !admit(target, to: toOneRelationship(slot)) { return setTarget(nil, slot) }
         // Without an end in a context, and while values come in, only this side is set.
         guard link.hasInverse, !state.contains(.loading), !isAbandoned else { return writeTarget(target, slot) }
         let old = self.target(slot)
@@ -90,7 +90,11 @@ extension NSManagedObject {
     }
 
     /// Lets an object into a relationship. Where one of the two was never inserted, it is inserted into the context of the other.
-    final func admit(_ target: NSManagedObject, to relationship: NSRelationshipDescription) {
+    ///
+    /// - Returns: false where the context has lost one of the two with a save that was refused: as that loses every reference to it. It may have
+    ///   been there when the program's block began.
+    final func admit(_ target: NSManagedObject, to relationship: NSRelationshipDescription) -> Bool {
+        if state.union(target.state).contains(.returned) { return false }
         meet(target)
         precondition(
             isInSameContext(as: target),
@@ -105,6 +109,7 @@ extension NSManagedObject {
                 "\(scope.entity.name ?? "?").\(relationship.name) takes \((destination.name ?? "?").withArticle), not \((target.scope.entity.name ?? "?").withArticle)."
             )
         }
+        return true
     }
 
     private func isInSameContext(as other: NSManagedObject) -> Bool {

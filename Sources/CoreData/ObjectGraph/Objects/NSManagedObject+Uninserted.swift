@@ -60,7 +60,7 @@ extension NSManagedObjectContext {
             object.existingExtras?.objectID = nil
         }
         object.scope = scopeForInsertion(of: object.scope.entity).takeUnretainedValue()
-        object.state.subtract(.detached)
+        object.state.subtract([.detached, .returned])
         object.state.insert(.registered)
         object.scope.identity?.insert(object)
         tracker.noteInsertion(of: object)

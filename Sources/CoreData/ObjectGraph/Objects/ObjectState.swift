@@ -58,6 +58,8 @@
     static let refreshedNow = Self(rawValue: 1 << 23)
     /// Was never saved, and has another row than the first that a context below has got of it.
     static let amended = Self(rawValue: 1 << 28)
+    /// Has left its context because the save that brought it was refused: nobody here has decided that. Only together with `detached`.
+    static let returned = Self(rawValue: 1 << 29)
     /// `prepareForDeletion` is being called.
     static let beingDeleted = Self(rawValue: 1 << 27)
 
