@@ -10,6 +10,7 @@ struct StagedObjects {
         context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         context.registry.tellsStores = false
+        context.registry.awakensObjects = false
         made = []
     }
 

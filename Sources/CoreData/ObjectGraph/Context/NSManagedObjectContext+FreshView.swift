@@ -8,6 +8,7 @@ extension NSManagedObjectContext {
     func objectsSeenAfresh<Result>(_ request: NSFetchRequest<Result>, _ query: FetchQuery) throws -> [NSManagedObject] {
         let view = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
         if request.includesPendingChanges { view.setParent(self, ParentContext(self, of: view)) } else { view.readStores(of: self) }
+        view.registry.awakensObjects = false
         let request = request.copied(as: NSManagedObject.self)
         (request.relationshipKeyPathsForPrefetching, request.fetchBatchSize, request.returnsObjectsAsFaults) = (nil, 0, true)
         // A row of the store's is none of a child's: contexts above may have changed the object.

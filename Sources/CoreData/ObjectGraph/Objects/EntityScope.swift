@@ -44,6 +44,8 @@
     let deniesDeletes: Bool
     /// Whether some delete rule leaves the other end as it is.
     let leavesReferences: Bool
+    /// Whether objects are told that they were fetched.
+    let awakensObjects: Bool
 
     init(
         registry: ObjectRegistry?,
@@ -80,6 +82,7 @@
         let rules = (shape.toManys + shape.toOnes.compactMap { $0 }).map(\.deleteRule)
         propagatesDeletes = foreignID == nil && rules.contains { $0 != .noActionDeleteRule }
         deniesDeletes = foreignID == nil && rules.contains(.denyDeleteRule)
+        awakensObjects = registry?.awakensObjects ?? true
         leavesReferences = rules.contains { $0 == .noActionDeleteRule || $0 == .denyDeleteRule }
     }
 

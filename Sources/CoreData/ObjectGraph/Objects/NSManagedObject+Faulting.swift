@@ -41,7 +41,7 @@ extension NSManagedObject {
     final func fireKeepingRow() throws {
         if state.contains(.rowless) { try registeredContext?.fill(self) ?? fillEmpty() }
         state.remove(.fault)
-        if !state.contains(.inaccessible) { awake { $0.awakeFromFetch() } }
+        if !state.contains(.inaccessible), withScope(\.awakensObjects) { awake { $0.awakeFromFetch() } }
     }
 
     /// Calls a hook in which changes are not tracked.

@@ -21,6 +21,9 @@ final class ObjectRegistry: @unchecked Sendable {
     @exclusivity(unchecked) var changesAbove: ChangesAbove?
     /// Whether stores are told of the context's objects; not of those that only a store's class is shown.
     @exclusivity(unchecked) var tellsStores = true
+    /// Whether objects are told that they were fetched. Those that no program works with show what their rows say, and what the class of an object
+    /// would make of that is nothing to be saved. To be set before there are any.
+    @exclusivity(unchecked) var awakensObjects = true
     /// Objects for IDs that mean nothing in the context.
     private var foreignObjects: IdentityTable?
     /// Whether any of the context's objects may refer to others.
