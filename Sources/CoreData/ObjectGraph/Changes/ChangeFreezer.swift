@@ -27,6 +27,10 @@ struct ChangeFreezer {
         /// Objects whose changes came to nothing: they count as saved, and nothing is written.
         var unchanged: ContiguousArray<NSManagedObject> = []
         var deleted: ContiguousArray<NSManagedObject> = []
+
+        func forEach(_ body: (NSManagedObject) -> Void) {
+            for objects in [inserted, updated, unchanged, deleted] { objects.forEachBorrowed(body) }
+        }
     }
 
     /// Whether the changes go to stores, which may write into the rows that they get.

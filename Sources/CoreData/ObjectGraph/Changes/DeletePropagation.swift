@@ -19,8 +19,8 @@ struct DeletePropagation {
             var groups: [ObjectIdentifier: [NSManagedObject]] = [:]
             var gone: [NSManagedObject] = []
             wave.forEachBorrowed { object in
-                guard object.state.intersection([.deleted, .propagated]) == .deleted else { return }
-                if object.state.contains(.rowGone) { return gone.append(object) }
+                guard object.isDeleted, !object.state.contains(.propagated) else { return }
+                if !object.state.hasRow { return gone.append(object) }
                 object.state.insert(.propagated)
                 object.withScope { scope in
                     if scope.propagatesDeletes { groups[ObjectIdentifier(scope), default: []].append(object) }
@@ -53,7 +53,7 @@ struct DeletePropagation {
 
     /// Carries deletes of objects whose rows are gone to those that refer to them here. What a store knew of them, whoever deleted the rows has
     /// seen to; what this context has read may be out of date.
-    private func runWhereKnown(_ objects: [NSManagedObject]) {
+    func runWhereKnown(_ objects: [NSManagedObject]) {
         UnreadPartners.note(for: objects, in: context)
         for object in objects { runWhereKnown(object) }
     }
@@ -63,7 +63,7 @@ struct DeletePropagation {
         forEachKnownTarget(of: object) { relationship, targets in
             // Those that are gone as well may come back together.
             let stillThere = targets.filter { target in
-                !target.state.contains(.rowGone) && relationship.inverse.map { target.isLinked(to: object, along: $0) } ?? true
+                target.state.hasRow && relationship.inverse.map { target.isLinked(to: object, along: $0) } ?? true
             }
             apply(relationship, to: stillThere, of: object)
             // Whatever the rule: what has been read must not show an object that is gone.
@@ -143,10 +143,10 @@ struct DeletePropagation {
         case .cascadeDeleteRule:
             for target in targets where !target.state.contains(.deleted) { context.delete(target) }
         // Others have deleted it: nobody can deny that any more.
-        case .denyDeleteRule where object.state.contains(.rowGone), .nullifyDeleteRule:
+        case .denyDeleteRule where !object.state.hasRow, .nullifyDeleteRule:
             guard let inverse = relationship.inverse else { return }
             // An object that was never saved leaves nothing that even a deleted one could refer to.
-            for target in targets where !target.state.contains(.deleted) || !object.state.isDisjoint(with: [.inserted, .rowGone]) {
+            for target in targets where !target.state.contains(.deleted) || object.state.contains(.inserted) || !object.state.hasRow {
                 if !target.unlink(object, along: inverse) { context.noteDisagreement(of: target) }
             }
         // Deny is a matter of validation: at the save, by which time the other end may be deleted too.

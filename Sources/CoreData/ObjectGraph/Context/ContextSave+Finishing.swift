@@ -14,7 +14,7 @@ extension ContextSave {
             markInserted(objects, receipt, isInStore)
             objects.updated.forEachBorrowed { markSaved($0, isInStore) }
             objects.unchanged.forEachBorrowed { markUnchanged($0) }
-            objects.deleted.forEachBorrowed { $0.state.subtract(.unsaved) }
+            objects.deleted.forEachBorrowed { markDeleted($0) }
         }
         if isInStore, context.hasHadChildren { noteVersions(of: groups, amended) }
         let announced = context.tracker.whole
@@ -27,18 +27,54 @@ extension ContextSave {
         // From here on the save is over: who is told may change objects and save again.
         context.isSaving = false
         parent.announceSave()
-        for objects in groups where objects.scope.saveHooks.contains(.didSave) {
-            objects.inserted.forEachBorrowed { $0.didSave() }
-            objects.updated.forEachBorrowed { $0.didSave() }
-            objects.unchanged.forEachBorrowed { $0.didSave() }
-            objects.deleted.forEachBorrowed { $0.didSave() }
-        }
+        callDidSave(groups)
         context.postDidSave((announced ?? ChangedObjects(groups)).userInfo)
         context.announceIDs(groups)
         let unwritten = context.hasHadChildren ? amended + groups.flatMap(\.unchanged) : []
         context.tellFollowers(saved.freezer.changes, saved.receipt, parent, corrections, unwritten: unwritten.map(\.rowReference))
         // Once everybody was told: until then their relationships can be read.
-        for objects in groups { objects.deleted.forEachBorrowed { context.vanish($0, .deleteSaved) } }
+        leave(groups.flatMap(\.deleted))
+    }
+
+    /// Meanwhile each object of the save says what was saved of it.
+    private func callDidSave(_ groups: [ChangeFreezer.Objects]) {
+        let hearing = groups.filter { $0.scope.saveHooks.contains(.didSave) }
+        if hearing.isEmpty { return }
+        for objects in groups {
+            note(.insertionSaved, of: objects.inserted)
+            note(.updateSaved, of: objects.updated)
+            note(.updateSaved, of: objects.unchanged)
+        }
+        for objects in hearing { objects.forEach { $0.didSave() } }
+        for objects in groups { objects.forEach { if !$0.state.isSuperset(of: .deletionSaved) { $0.state.subtract(.ofSave) } } }
+    }
+
+    /// Also of those that a save about which others are just being told has saved before.
+    private func note(_ saved: ObjectState, of objects: ContiguousArray<NSManagedObject>) {
+        objects.forEachBorrowed { $0.state = $0.state.subtracting(.ofSave).union(saved) }
+    }
+
+    /// The last that is done about deleted objects.
+    private func leave(_ deleted: [NSManagedObject]) {
+        propagateAgain(deleted)
+        for object in deleted {
+            defer { object.state.subtract(.ofSave) }
+            if isLeaving(object) { context.vanish(object, .deleteSaved) }
+        }
+    }
+
+    /// Whoever was related to them while everybody was told follows their delete rules. That calls hooks, which may relate more.
+    private func propagateAgain(_ deleted: [NSManagedObject]) {
+        while true {
+            let related = deleted.filter { !$0.state.contains(.propagated) && isLeaving($0) }
+            if related.isEmpty { return }
+            DeletePropagation(context: context).runWhereKnown(related)
+        }
+    }
+
+    /// It may have left already, as by a reset or another save.
+    private func isLeaving(_ object: NSManagedObject) -> Bool {
+        object.registeredContext === context && object.state.isSuperset(of: .deletionSaved)
     }
 
     /// So that children's older rows can be told from those that others have saved over.
@@ -64,6 +100,14 @@ extension ContextSave {
         let scope = context.registry.scope(of: objects.scope.entity, store: receipt.store)
         objects.scope.identity?.move(objects.inserted, to: scope, keys: receipt.insertedKeys)
         objects.inserted.forEachBorrowed { markSaved($0, isInStore) }
+    }
+
+    /// It counts as deleted until everybody was told, but not as a change any more. That its delete was carried along relationships is still known:
+    /// what is related to it from now on has not seen that.
+    private func markDeleted(_ object: NSManagedObject) {
+        let wasPropagated = object.state.intersection(.propagated)
+        object.state.subtract(.unsaved)
+        object.state.formUnion(wasPropagated.union(.deletionSaved))
     }
 
     /// A row that was not written, because its changes came to nothing, is dropped for the one it was copied from.

@@ -22,13 +22,15 @@ extension NSManagedObject {
         scope.foreignID ?? NSManagedObjectID(RowIdentity(rowReference, in: scope.unkeptIDs(temporary: key < 0)))
     }
 
-    /// The next save writes a new row.
-    public final var isInserted: Bool { state.contains(.inserted) }
-    /// A setter ran since the last save, also one that set an equal value.
-    public final var isUpdated: Bool { state.contains(.updated) }
-    /// The next save deletes the row.
-    public final var isDeleted: Bool { state.contains(.deleted) }
-    public final var hasChanges: Bool { !state.isDisjoint(with: .pending) }
+    /// The next save writes a new row; in `didSave()`, whether the save that is over did.
+    public final var isInserted: Bool { state.contains(.inserted) || state.intersection(.ofSave) == .insertionSaved }
+    /// A setter ran since the last save, also one that set an equal value; in `didSave()`, whether one had before the save that is over.
+    public final var isUpdated: Bool { state.contains(.updated) || state.intersection(.ofSave) == .updateSaved }
+    /// The next save deletes the row; in `didSave()`, and where a context tells of its save, whether the save that is over did. False from then on,
+    /// when `managedObjectContext` is nil.
+    public final var isDeleted: Bool { state.contains(.deleted) || state.isSuperset(of: .deletionSaved) }
+    /// Whether the object is inserted, updated, or deleted, as the three say.
+    public final var hasChanges: Bool { !state.isDisjoint(with: .pending.union(.ofSave)) }
 
     /// Whether a persistent property differs from what was last fetched or saved. Fires no fault.
     public final var hasPersistentChangedValues: Bool {

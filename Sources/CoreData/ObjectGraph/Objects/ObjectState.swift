@@ -63,6 +63,11 @@
     /// `prepareForDeletion` is being called.
     static let beingDeleted = Self(rawValue: 1 << 27)
 
+    /// What the save has done with it of which everybody is being told. It has done one thing: both bits stand for a delete.
+    static let insertionSaved = Self(rawValue: 1 << 30)
+    static let updateSaved = Self(rawValue: 1 << 31)
+    static let deletionSaved: Self = [.insertionSaved, .updateSaved]
+
     /// The next save has something to do.
     static let pending: Self = [.inserted, .updated, .deleted]
     /// What must be looked at before a write goes straight into the row.
@@ -73,6 +78,11 @@
     /// What a save, or giving a change up, ends.
     static let unsaved: Self = [.inserted, .updated, .deleted, .propagated, .rowGone, .deletedByDecision, .savedMeanwhile]
 
+    /// What is known only while everybody is told of a save.
+    static let ofSave: Self = .deletionSaved
+
+    /// Whether a store may still refer to a deleted object.
+    var hasRow: Bool { isDisjoint(with: .rowGone) && !isSuperset(of: .deletionSaved) }
     /// Whether observers have been told of a delete that could be taken back.
     var isToldAsDeleted: Bool { intersection([.deleted, .deletedNow, .rowGone]) == .deleted }
 }
