@@ -56,6 +56,28 @@ struct FailingSaveTests {
         #expect(try library.sql("SELECT ZLABEL FROM ZTAG") == "short")
     }
 
+    @Test("where a trigger of the file ignores a row says so, and keeps every change", arguments: ["INSERT", "UPDATE", "DELETE"])
+    func ignoringTrigger(deed: String) throws {
+        let library = try Library()
+        let tags = (0..<100).map { _ in Tag(context: library.context) }
+        for (number, tag) in tags.enumerated() { tag.label = "\(number)" }
+        if deed != "INSERT" { try library.context.save() }
+        let row = deed == "INSERT" ? "NEW" : "OLD"
+        let ignoring = "CREATE TRIGGER deaf BEFORE \(deed) ON ZTAG WHEN \(row).ZLABEL = '7' BEGIN SELECT RAISE(IGNORE); END"
+        _ = try library.sql(ignoring)
+        for tag in tags where deed == "UPDATE" { tag.label = "new" }
+        if deed == "DELETE" { tags.forEach(library.context.delete) }
+        cocoaError(133021) { try library.context.save() }
+        #expect(tags.allSatisfy { $0.hasChanges })
+        #expect(
+            try library.sql("SELECT COUNT(*), COUNT(CASE ZLABEL WHEN 'new' THEN 1 END) FROM ZTAG") == (deed == "INSERT" ? "0|0" : "100|0")
+        )
+        _ = try library.sql("DROP TRIGGER deaf")
+        try library.context.save()
+        let left = ["INSERT": "100|0", "UPDATE": "100|100", "DELETE": "0|0"][deed]
+        #expect(try library.sql("SELECT COUNT(*), COUNT(CASE ZLABEL WHEN 'new' THEN 1 END) FROM ZTAG") == left)
+    }
+
     @Test("for another process' lock waits as long as the option says, keeps its changes, and succeeds after the lock")
     func locked() throws {
         let library = try Library(options: [NSPersistentStoreTimeoutOption: 0.2])

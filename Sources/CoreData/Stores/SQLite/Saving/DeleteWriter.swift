@@ -29,7 +29,7 @@ struct DeleteWriter {
             keys.append(key)
         }
         try delete(keys, version, group, statements)
-        try deleteUnread(unread, statements)
+        try deleteUnread(unread, group, statements)
     }
 
     private func delete(_ keys: [Int64], _ version: Int32, _ group: ChangeSet.Group, _ statements: SaveStatements) throws {
@@ -44,11 +44,16 @@ struct DeleteWriter {
         // A row that is gone already is what was asked for; one with another version is a conflict.
         let present = try store.readVersions(keys, group.entity, connection)
         // One that is the same only as a number is no integer.
-        try deleteUnread(keys.filter { present[$0] == Int64(version) }, statements)
+        try deleteUnread(keys.filter { present[$0] == Int64(version) }, group, statements)
         for key in keys where present[key].map({ $0 != Int64(version) }) ?? false { try conflicts.noteStoredRow(group, key, version) }
     }
 
-    private func deleteUnread(_ keys: [Int64], _ statements: SaveStatements) throws {
-        if !keys.isEmpty { try connection.run(statements.deleteUnread, [.keys(keys)]) }
+    private func deleteUnread(_ keys: [Int64], _ group: ChangeSet.Group, _ statements: SaveStatements) throws {
+        if keys.isEmpty { return }
+        try connection.run(statements.deleteUnread, [.keys(keys)])
+        // Others may have deleted them already.
+        guard connection.changes < keys.count else { return }
+        let left = try store.readVersions(keys, group.entity, connection).count
+        if left > 0 { throw IgnoredRows.error("\(left) deletes", group.entity) }
     }
 }

@@ -80,5 +80,6 @@ struct InsertWriter {
             parameter = try writer.bind(group.inserts[index].row.bytes, statements.steps, to: statement.handle, from: parameter + 1)
         }
         try statement.run()
+        try IgnoredRows.require(connection.changes, of: range.count, group.entity)
     }
 }

@@ -100,7 +100,9 @@ struct UpdateWriter {
     ) throws {
         try connection.withCached(update.sqlOfAnyVersion) { _ = try run(group, index, version, $0, update.steps, statements) }
         guard connection.changes == 0 else { return }
-        try conflicts.noteStoredRow(group, group.updates[index].key, EntityLayout.version(ofStored: version))
+        let key = group.updates[index].key
+        if try store.readVersions([key], group.entity, connection)[key] == version { throw IgnoredRows.error("a change", group.entity) }
+        try conflicts.noteStoredRow(group, key, EntityLayout.version(ofStored: version))
     }
 
     /// Takes away the values under constraints that updates are about to replace: one may take what another gives up.
