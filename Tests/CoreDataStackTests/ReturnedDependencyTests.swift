@@ -11,67 +11,58 @@ struct ReturnedDependencyTests {
     // => The save throws the reason. The note is unsaved, without a folder, and can be saved.
     @Test("is refused where that is known by then, whether it refers to it or changes just that", arguments: [false, true])
     func late(isEdited: Bool) async throws {
-        let bench = try await Bench.uniqueTexts(.file)
-        let (author, other) = (bench.stack.newChildContext(), bench.stack.newChildContext())
-        let hasFound = AsyncStream<Void>.makeStream()
-        let isBack = DispatchSemaphore(value: 0)
-        var errors = bench.stack.saveErrors.makeAsyncIterator()
-        try await bench.whileRootWrites(true) {
-            try await author.saveDuplicateInFolder()
-            Thread.detachNewThread {
-                other.performAndWait {
-                    let folder = try? other.fetch(NSFetchRequest<Folder>()).first { $0.name == "of the duplicate" }
-                    hasFound.continuation.finish()
-                    isBack.wait()
-                    let note = other.insertNote("of the other")
-                    if isEdited { folder?.name = "edited" } else { note.folder = folder }
-                    #expect(folder != nil && cocoaErrorCode { try other.save() } == 133021)
-                }
-            }
-            for await _ in hasFound.stream {}
+        try await whenFolderHasGoneBack { other, folder in
+            let note = other.insertNote("of the other")
+            if isEdited { folder.name = "edited" } else { note.folder = folder }
+            #expect(cocoaErrorCode { try other.save() } == 133021)
         }
-        await cocoaError(133021) { if let error = await errors.next() { throw error } }
-        isBack.signal()
-        await bench.settle()
-        try await other.expectLonely("of the other")
-        try await bench.expectClean(["same": 1])
-        try await other.saveToStore()
-        try await bench.expectClean(["same": 1, "of the other": 0])
     }
 
     // * The other has found the folder in time, and fetches, in the same block, when main and root have nothing of it any more.
     // => The folder has left the context under the program's hands. Relating something to it, at either end, comes to nothing.
     @Test("loses what is related to it afterwards, in plain sight")
     func inOneBlock() async throws {
+        try await whenFolderHasGoneBack { other, folder in
+            _ = try other.fetch(NSFetchRequest<Note>(entityName: "Note"))
+            #expect(folder.managedObjectContext == nil)
+            let note = other.insertNote("of the other")
+            note.folder = folder
+            #expect(note.folder == nil)
+            folder.notes = [note]
+            folder.notes.insert(note)
+            #expect(!folder.notes.contains(note) && note.folder == nil)
+        }
+    }
+
+    /// Runs `body`, which leaves a note unsaved, in the very block in which another context has found the folder; then that note can be saved.
+    private func whenFolderHasGoneBack(_ body: @escaping @Sendable (NSManagedObjectContext, Folder) throws -> Void) async throws {
         let bench = try await Bench.uniqueTexts(.file)
         let (author, other) = (bench.stack.newChildContext(), bench.stack.newChildContext())
-        let hasFound = AsyncStream<Void>.makeStream()
-        let (isBack, hasRelated) = (DispatchSemaphore(value: 0), AsyncStream<Void>.makeStream())
+        let (hasFound, isOver) = (AsyncStream<Void>.makeStream(), AsyncThrowingStream<Void, any Error>.makeStream())
+        let isBack = DispatchSemaphore(value: 0)
         var errors = bench.stack.saveErrors.makeAsyncIterator()
         try await bench.whileRootWrites(true) {
             try await author.saveDuplicateInFolder()
             Thread.detachNewThread {
-                other.performAndWait {
-                    let folder = try? other.fetch(NSFetchRequest<Folder>()).first { $0.name == "of the duplicate" }
-                    hasFound.continuation.finish()
-                    isBack.wait()
-                    _ = try? other.fetch(NSFetchRequest<Note>())
-                    #expect(folder != nil && folder?.managedObjectContext == nil)
-                    let note = other.insertNote("of the other")
-                    note.folder = folder
-                    #expect(note.folder == nil)
-                    folder?.notes = [note]
-                    folder?.notes.insert(note)
-                    #expect(folder?.notes.contains(note) == false && note.folder == nil)
-                    hasRelated.continuation.finish()
+                let result = Result {
+                    try other.performAndWait {
+                        defer { hasFound.continuation.finish() }
+                        let folder = try #require(try other.fetch(NSFetchRequest<Folder>()).first { $0.name == "of the duplicate" })
+                        hasFound.continuation.finish()
+                        isBack.wait()
+                        try body(other, folder)
+                    }
                 }
+                isOver.continuation.finish(throwing: result.failure)
             }
             for await _ in hasFound.stream {}
         }
         await cocoaError(133021) { if let error = await errors.next() { throw error } }
         isBack.signal()
-        for await _ in hasRelated.stream {}
+        for try await _ in isOver.stream {}
+        await bench.settle()
         try await other.expectLonely("of the other")
+        try await bench.expectClean(["same": 1])
         try await other.saveToStore()
         try await bench.expectClean(["same": 1, "of the other": 0])
     }
@@ -223,83 +214,6 @@ struct ReturnedDependencyTests {
         try await bench.expectClean(["same": 1, "there before": 3, "mended": 2])
     }
 
-    // * The author makes faults of all objects and changes the one that he has saved, while that save has come back and he has not heard of it.
-    // => It is the same object that is unsaved again, with the change.
-    @Test("comes back to an object that was a fault meanwhile, and was changed as such")
-    func changedAsFault() async throws {
-        try await whileOnItsWayBack(isFault: true, leaves: ["same": 1, "mended": 9]) { worker, note in
-            note.number = 9
-            #expect(worker.insertedObjects == [note] && note.text == "same" && note.number == 9)
-            note.text = "mended"
-            try worker.save()
-        }
-    }
-
-    // * As before, but the author asks for the object, in one form or another.
-    // => It is unsaved once more, and answers with what it was saved with. Nothing fails, and it is not taken for one that is gone.
-    @Test("comes back to who asks for it before he has heard of it", arguments: Question.allCases, [false, true])
-    func asked(_ question: Question, isFault: Bool) async throws {
-        try await whileOnItsWayBack(isFault: isFault, leaves: ["same": 1, "mended": 2]) { worker, note in
-            #expect(try question.isAnswered(with: note, in: worker))
-            #expect(worker.hasChanges == (isFault || question.isForContext))
-            #expect(note.number == 2 && !note.isDeleted)
-            worker.acceptReturnedSaves()
-            #expect(worker.insertedObjects == [note])
-            note.text = "mended"
-            try worker.save()
-        }
-    }
-
-    enum Question: CaseIterable {
-        case value, valueForKey, count, fetch, existingObject
-
-        /// Whether the context is asked, which does not know what it has, rather than the object, which may have its values.
-        var isForContext: Bool { [.count, .fetch, .existingObject].contains(self) }
-
-        func isAnswered(with note: Note, in context: NSManagedObjectContext) throws -> Bool {
-            let request = NSFetchRequest<Note>(entityName: "Note")
-            request.predicate = NSPredicate(format: "number == 2")
-            return switch self {
-            case .value: note.text == "same"
-            case .valueForKey: note.value(forKey: "text") as? String == "same"
-            case .count: try context.count(for: request) == 1
-            case .fetch: try context.fetch(request) == [note]
-            case .existingObject: try context.existingObject(with: note.objectID) === note
-            }
-        }
-    }
-
-    // * As before, but the author deletes the object, and saves that.
-    // => It is gone: what has come back of it does not bring it back.
-    @Test("does not bring back what was deleted meanwhile", arguments: [false, true])
-    func deletedMeanwhile(isFault: Bool) async throws {
-        try await whileOnItsWayBack(isFault: isFault, leaves: ["same": 1]) { worker, note in
-            worker.delete(note)
-            try worker.save()
-            worker.acceptReturnedSaves()
-            #expect(!worker.hasChanges && worker.registeredObjects.isEmpty)
-        }
-    }
-
-    /// Runs `body` where a worker's note has come back, of which the worker has not heard; then the store has `texts`, and nothing waits above.
-    private func whileOnItsWayBack(
-        isFault: Bool,
-        leaves texts: [String: Int64],
-        _ body: @escaping @Sendable (NSManagedObjectContext, Note) throws -> Void
-    ) async throws {
-        let bench = try await Bench.uniqueTexts(.file)
-        let worker = bench.stack.newChildContext()
-        try await onNewThread {
-            try worker.performAndWait {
-                let note = try worker.noteOnItsWayBack()
-                if isFault { worker.refreshAllObjects() }
-                try body(worker, note)
-            }
-        }
-        try await bench.stack.flush(ignoring: 133021)
-        try await bench.expectClean(texts)
-    }
-
     // * Main changes an object, and a worker changes it again; that goes up with a save of main's. Both saves are refused.
     // => Each has its own change again, as nothing of the other's is in the store.
     @Test("does not count what came back to another context as saved since")
@@ -390,14 +304,6 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// A note whose save has come back, of which this context has not heard; on the queue.
-    fileprivate func noteOnItsWayBack() throws -> Note {
-        let note = insertNote("same", 2)
-        try save()
-        while children.withLock({ $0.saves.returned.isEmpty }) { sched_yield() }
-        return note
-    }
-
     /// A new note is all that is unsaved, and it is in no folder.
     fileprivate func expectLonely(_ text: String) async throws {
         await perform { [self] in
@@ -410,4 +316,8 @@ extension NSManagedObjectContext {
 private func cocoaErrorCode(_ body: () throws -> Void) -> Int? {
     do { try body() } catch { return (error as? CocoaError)?.errorCode }
     return nil
+}
+
+extension Result {
+    fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
 }
