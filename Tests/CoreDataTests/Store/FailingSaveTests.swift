@@ -78,6 +78,16 @@ struct FailingSaveTests {
         #expect(try library.sql("SELECT COUNT(*), COUNT(CASE ZLABEL WHEN 'new' THEN 1 END) FROM ZTAG") == left)
     }
 
+    @Test("of a batch where a trigger ignores a row says so, and writes none")
+    func ignoringTriggerOfBatch() throws {
+        let library = try Library()
+        let ignoring = "CREATE TRIGGER deaf BEFORE INSERT ON ZTAG WHEN NEW.ZLABEL = '7' BEGIN SELECT RAISE(IGNORE); END"
+        _ = try library.sql(ignoring)
+        let request = NSBatchInsertRequest(entityName: "Tag", objects: (0..<60).map { ["label": "\($0)"] })
+        cocoaError(133021) { _ = try library.context.execute(request) }
+        #expect(try library.sql("SELECT COUNT(*) FROM ZTAG") == "0")
+    }
+
     @Test("for another process' lock waits as long as the option says, keeps its changes, and succeeds after the lock")
     func locked() throws {
         let library = try Library(options: [NSPersistentStoreTimeoutOption: 0.2])

@@ -113,6 +113,7 @@ struct BatchInsertion {
             parameter = try binder.bind(records[index], to: statement.handle, from: parameter + 1)
         }
         try statement.run()
+        try IgnoredRows.require(connection.changes, of: range.count, rows.entity)
     }
 
     /// One statement for each row. Whether a row was new shows by its key.
