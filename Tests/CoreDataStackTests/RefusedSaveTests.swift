@@ -39,6 +39,37 @@ struct RefusedSaveTests {
         try await everythingArrives(bench, beside: ["theirs": 7])
     }
 
+    // * A save changes objects in two stores; the second one is removed from the coordinator while root saves.
+    // => It throws. Its context has all of it as unsaved changes again, and saves it without the objects that have no store.
+    @Test("objects of a store that was removed, with others that have theirs", arguments: StackKind.allCases)
+    func removedStore(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let worker = bench.stack.newChildContext()
+        let coordinator = try #require(bench.root.persistentStoreCoordinator)
+        // Removed by the observer alone, in the save that is waited for.
+        nonisolated(unsafe) let second = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        await worker.perform {
+            _ = worker.insertNote("stays")
+            worker.assign(worker.insertNote("goes"), to: second)
+        }
+        try await worker.saveToStore()
+        try await worker.perform { for note in try worker.fetch(NSFetchRequest<Note>()) { note.number = 7 } }
+        let name = Notification.Name.NSManagedObjectContextWillSave
+        let observer = NotificationCenter.default.addObserver(forName: name, object: bench.root, queue: nil) { _ in
+            // Root tries more than once.
+            guard coordinator.persistentStores.contains(second) else { return }
+            #expect(throws: Never.self) { try coordinator.remove(second) }
+        }
+        _ = await cocoaError(134070) { try await worker.saveToStore() }
+        NotificationCenter.default.removeObserver(observer)
+        await worker.perform {
+            #expect(Set(worker.updatedObjects.map { ($0 as? Note)?.text }) == ["stays", "goes"])
+            for note in worker.updatedObjects where note.objectID.persistentStore == nil { worker.refresh(note, mergeChanges: false) }
+        }
+        try await worker.saveToStore()
+        #expect(try bench.stored()["stays"] == 7)
+    }
+
     // * Main has changed the number of a note, somebody else its number and its text; root has read the note before.
     @Test(
         "or resolved by root's policy, and main sees what came of it",

@@ -104,7 +104,7 @@ extension ChangeReception {
     /// NB: what somebody uses is cached. That it is not any more says that it was written since without being read, or that it left the child
     /// before it was first saved.
     ///
-    /// - Throws: a store's error.
+    /// - Throws: a store's error, where the changes are a child's, which has them still.
     mutating func findNewestRows() throws {
         for group in changes.groups {
             let keys =
@@ -119,7 +119,17 @@ extension ChangeReception {
                 }
             }
             if unknown.isEmpty { continue }
-            for (reference, row) in zip(unknown, try context.parentSource.rows(for: unknown)) { newestRows[reference] = row }
+            for (reference, row) in zip(unknown, try readRows(unknown)) { newestRows[reference] = row }
+        }
+    }
+
+    /// The rows of one entity in one store; none of the context's own objects where they cannot be read, as of a store that was removed.
+    ///
+    /// What comes back is nowhere else: it is measured against what it was made from, and the next save finds the conflicts.
+    private func readRows(_ references: [RowReference]) throws -> [Row?] {
+        do { return try context.parentSource.rows(for: references) } catch  where areOwn {
+            context.logFailure("reading what others have saved of changes that come back", error)
+            return []
         }
     }
 

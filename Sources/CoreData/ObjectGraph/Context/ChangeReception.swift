@@ -11,7 +11,7 @@ struct ChangeReception {
     /// Of objects whose rows come from below.
     private let state: ObjectState
     /// Whether they are the context's own, which come back.
-    private let areOwn: Bool
+    let areOwn: Bool
     /// To-one relationships that lead elsewhere now.
     private var relinked: [(object: NSManagedObject, slot: Int, old: RowReference?)] = []
     /// Members of ordered relationships that were taken out of one and put into it again.
