@@ -19,13 +19,18 @@ extension Value {
         switch (self, other) {
         case (.number(let a), .number(let b)): a.compare(b)
         case (.text(let a), .text(let b)): ComparisonResult(TextOrder.compare(a, b, folding: folding))
-        case (.date(let a), .date(let b)): a.compare(b)
+        // NB: a date of no number is in no order; Foundation takes it for equal to every other.
+        case (.date(let a), .date(let b)): ExactNumber(a).compare(ExactNumber(b))
         case (.uuid(let a), .uuid(let b)): ComparisonResult(compareBytes(a.bytes, b.bytes))
         case (.data(let a), .data(let b)): ComparisonResult(compareBytes(a, b))
         case (.url(let a), .url(let b)): ComparisonResult(TextOrder.compare(a.absoluteString, b.absoluteString, folding: .literal))
         default: nil
         }
     }
+}
+
+extension ExactNumber {
+    fileprivate init(_ date: Date) { self = .real(date.timeIntervalSinceReferenceDate) }
 }
 
 extension ComparisonResult {

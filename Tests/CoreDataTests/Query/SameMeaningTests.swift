@@ -170,7 +170,7 @@ enum RandomValues {
         return switch name {
         case "title", "album", "artist.name", "tags.name": dice.pick(texts)
         case "entity.name", "artist.entity.name": dice.pick(["Song", "Artist", "Band", "band", "", "A*"] as [Any])
-        case "released": dice.pick(dates)
+        case "released": dice.pick(dates + [Date(timeIntervalSinceReferenceDate: .nan)])
         case "code": dice.pick(uuids)
         case "cover": dice.pick(blobs)
         case "gain": dice.pick([0, 1, 2.5, Float(1), true, 0.1, Float(0.1), Decimal(string: "0.1") ?? 0] as [Any])
