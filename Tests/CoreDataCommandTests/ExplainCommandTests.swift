@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 import TestSupport
 import Testing
@@ -16,6 +17,23 @@ struct ExplainCommandTests {
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output.contains("sql        SELECT") && run.output.contains(" DESC LIMIT ?") && run.output.contains("plan       "))
         #expect(run.output.hasSuffix("in memory  nothing\n"))
+    }
+
+    // * A store has the entities of one configuration; its model has another with more.
+    // => A fetch of what is in the store is explained.
+    @Test("explains a fetch in a store that has one configuration of its model")
+    func configuration() async throws {
+        let model = try NSManagedObjectModel(reading: library.folder.file("Library.xcdatamodeld"))
+        model.setEntities(model.entities, forConfigurationName: "Main")
+        let entry = NSEntityDescription()
+        entry.name = "LogEntry"
+        model.entities += [entry]
+        model.setEntities([entry], forConfigurationName: "Local")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let url = library.folder.file("main.sqlite")
+        try coordinator.remove(coordinator.addPersistentStore(type: .sqlite, configuration: "Main", at: url))
+        let run = try await Run("store", "explain", url.path, "--entity", "Book")
+        #expect(run.status == 0 && run.output.contains("sql        SELECT"), "\(run.errors)")
     }
 
     @Test("says what is wrong with its arguments")

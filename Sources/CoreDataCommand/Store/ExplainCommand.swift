@@ -26,13 +26,14 @@ struct ExplainCommand: ParsableCommand {
     func run() throws {
         // A fetch that fails throws, too: it is said once.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
-        let model = try wanted.model(of: source.inspector())
+        let inspector = try source.inspector()
+        let model = try wanted.model(of: inspector)
         try model.expectEntity(entity)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType,
-            configurationName: nil,
-            at: URL(fileURLWithPath: source.store),
+            configurationName: inspector.fittingConfiguration(of: model),
+            at: source.url,
             options: [NSReadOnlyPersistentStoreOption: true]
         )
         let context = NSManagedObjectContext(.privateQueue)
