@@ -94,6 +94,22 @@ struct TargetBuildTests {
         #expect(told.count == 3 && told[2].hasSuffix("exclude: [\"Model/A.swift\", \"main.swift\"]"), "\(told)")
     }
 
+    // * An excluded file imports what Linux does not have.
+    // => The warning has the place and the name of the import, and both cures.
+    @Test("says for which import a file is left out")
+    func leftOut() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("import Foundation\nimport os.log\n@objc class A {}", to: "Model/A.swift")
+        var build = TargetBuild()
+        (build.module, build.folder, build.output) = ("M", folder.url.path, folder.path("out"))
+        build.excluded = [folder.path("Model/A.swift")]
+        let told = build.run().map(\.description)
+        let start = "\(folder.path("Model/A.swift")):2:8: warning: the file is left out, because Linux has no os: "
+        #expect(told.count == 1 && told[0].hasPrefix(start) && told[0].contains("#if canImport(os)"), "\(told)")
+        try folder.write("{\"leaveOut\": [\"Model/A.swift\"]}", to: ".coredata.json")
+        #expect(build.run().isEmpty)
+    }
+
     // * A model lies in a folder that is excluded, beside the classes that are adopted.
     // => A warning says so, unless the options leave it out.
     @Test("says that nothing is made of a model in an excluded folder")

@@ -35,7 +35,7 @@ public struct TargetBuild {
         let ownFiles = try own.map(file)
         let adopted = AdoptedSources(of: wanted, own: ownFiles, models: try files.map { try $0.current() })
         messages += modelsAside.filter { !isNamed($0, options.leaveOut) }.map(Self.asideWarning)
-        messages += leftOut.filter { !isNamed($0.path, options.leaveOut) }.map(Self.leftOutWarning)
+        messages += leftOut.filter { !isNamed($0.path, options.leaveOut) }.compactMap(Self.leftOutWarning)
         messages += warnings(about: ownFiles) + adopted.messages
         if messages.contains(where: { $0.kind == .error }) { return messages }
         try write(files, adopted, leftOut, options)
@@ -66,7 +66,7 @@ extension TargetBuild {
     private func division(_ options: TargetOptions) throws -> (wanted: [SourceFile], leftOut: [SourceFile]) {
         var (wanted, leftOut): ([SourceFile], [SourceFile]) = ([], [])
         for file in try excluded.map(file) {
-            if isNamed(file.path, options.leaveOut) || file.isOfAppleModules { leftOut.append(file) } else { wanted.append(file) }
+            if isNamed(file.path, options.leaveOut) || file.appleImport != nil { leftOut.append(file) } else { wanted.append(file) }
         }
         return (wanted, leftOut)
     }
@@ -75,10 +75,12 @@ extension TargetBuild {
         names.map { "\(folder)/\($0)" }.contains { path == $0 || path.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") }
     }
 
-    private static func leftOutWarning(_ file: SourceFile) -> SourceMessage {
+    private static func leftOutWarning(_ file: SourceFile) -> SourceMessage? {
+        guard let (module, place) = file.appleImport else { return nil }
         let text =
-            "the file is left out, because it imports what Linux does not have; naming it under leaveOut in .coredata.json silences this"
-        return SourceMessage(.warning, file.path, nil, text)
+            "the file is left out, because Linux has no \(module): to have the rest of it compiled, put the import and what uses it between "
+            + "#if canImport(\(module)) and #endif; naming the file under leaveOut in .coredata.json silences this"
+        return SourceMessage(.warning, file.path, place, text)
     }
 }
 
@@ -143,11 +145,14 @@ extension TargetBuild {
 }
 
 extension SourceFile {
-    /// Whether it imports a module that only Apple's platforms have, and declares nothing of a model.
-    fileprivate var isOfAppleModules: Bool {
+    /// The first import of a module that only Apple's platforms have; nil in a file that declares something of a model.
+    fileprivate var appleImport: (module: String, place: SourcePlace)? {
         let structure = SourceStructure(text)
-        let words = structure.source.tokens.indices.filter { structure.blocks.isActive[$0] }
-        return words.contains { structure.source[$0] == "import" && AppleModules.names.contains(structure.source[$0 + 1]) }
-            && !words.contains { structure.source[$0] == "@" && structure.source[$0 + 1] == "NSManaged" }
+        let source = structure.source
+        let words = source.tokens.indices.filter { structure.blocks.isActive[$0] }
+        guard !words.contains(where: { source[$0] == "@" && source[$0 + 1] == "NSManaged" }),
+            let found = words.first(where: { source[$0] == "import" && AppleModules.names.contains(source[$0 + 1]) })
+        else { return nil }
+        return (source[found + 1], source.tokens[found + 1].place)
     }
 }
