@@ -49,6 +49,22 @@ struct SourceAdoptionTests {
         #expect(complaints.isEmpty, "\(complaints)")
     }
 
+    // * A class' request is cast to one of another type; so are others, which may be of that type.
+    // => The first has a warning with its place and a cure.
+    @Test("are told of casts of requests, which fail on Linux")
+    func casts() {
+        let source = """
+            let a = Todo.fetchRequest() as! NSFetchRequest<Todo>
+            let b = a.copy() as! NSFetchRequest<Todo>
+            let c = (request as? NSFetchRequest<NSFetchRequestResult>, b as! Todo, c as Any)
+            let d = NSBatchDeleteRequest(fetchRequest: Todo.fetchRequest() as! NSFetchRequest<any NSFetchRequestResult>)
+            """
+        let told = AdoptedSources(of: [SourceFile(path: "/a.swift", text: source)]).messages.map(\.description)
+        let start = "warning: A request of one type is none of another on Linux, so that the cast fails: make it by NSFetchRequest"
+        let types = ["1:29: \(start)<Todo>(", "4:64: \(start)<any NSFetchRequestResult>("]
+        #expect(told.count == types.count && zip(told, types).allSatisfy { $0.hasPrefix("/a.swift:" + $1) }, "\(told)")
+    }
+
     @Test(
         "are refused with line, column and a cure where there is no one right answer",
         arguments: [

@@ -29,6 +29,10 @@ struct FileAdoption {
         messages.append(SourceMessage(.error, file.path, place, text))
     }
 
+    mutating func warn(_ place: SourcePlace?, _ text: String) {
+        messages.append(SourceMessage(.warning, file.path, place, text))
+    }
+
     /// Reads what begins at a token, and gives the index behind it.
     private mutating func read(_ index: Int) -> Int {
         guard structure.blocks.isActive[index] else { return index + 1 }
@@ -45,6 +49,7 @@ struct FileAdoption {
         case "Foundation": return readQualifiedName(at: index)
         case "optional": return readOptional(at: index)
         case "import": return readImport(at: index)
+        case "as": return readCast(at: index)
         case "AutoreleasingUnsafeMutablePointer": return readPointer(at: index)
         default: return index + 1
         }
