@@ -2,7 +2,7 @@ import Foundation
 import Observation
 
 /// How a key is observed: Foundation's, which Linux does not have.
-@available(*, unavailable, message: "There is no key-value observing on Linux: Observations { object.observed.title } tells of it.")
+@available(*, unavailable, message: "No key-value observing on Linux: import Observation; Observations { song.observed.title } tells.")
 public struct NSKeyValueObservingOptions: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -13,14 +13,14 @@ public struct NSKeyValueObservingOptions: OptionSet, Sendable {
 }
 
 /// Foundation's, which Linux does not have.
-@available(*, unavailable, message: "There is no key-value observing on Linux: Observations { object.observed.title } tells of it.")
+@available(*, unavailable, message: "No key-value observing on Linux: import Observation; Observations { song.observed.title } tells.")
 public struct NSKeyValueObservedChange<Value> {
     public var newValue: Value? { absent() }
     public var oldValue: Value? { absent() }
 }
 
 /// Foundation's, which Linux does not have.
-@available(*, unavailable, message: "There is no key-value observing on Linux: Observations { object.observed.title } tells of it.")
+@available(*, unavailable, message: "No key-value observing on Linux: import Observation; Observations { song.observed.title } tells.")
 public final class NSKeyValueObservation {
     init() { absent() }
     public func invalidate() { absent() }
@@ -28,7 +28,7 @@ public final class NSKeyValueObservation {
 
 // NB: a key path of `Self` cannot be written for NSManagedObject itself.
 extension Observable where Self: NSManagedObject {
-    @available(*, unavailable, message: "There is no key-value observing on Linux: Observations { object.observed.title } tells of it.")
+    @available(*, unavailable, message: "No key-value observing on Linux: import Observation; Observations { song.observed.title } tells.")
     public func observe<Value>(
         _ keyPath: KeyPath<Self, Value>,
         options: NSKeyValueObservingOptions = [],

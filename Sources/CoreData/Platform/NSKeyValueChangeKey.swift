@@ -1,5 +1,5 @@
 /// What `observeValue(forKeyPath:of:change:context:)` is told: Foundation's, which Linux does not have.
-@available(*, unavailable, message: "There is no key-value observing on Linux: Observations { object.observed.title } tells of it.")
+@available(*, unavailable, message: "No key-value observing on Linux: import Observation; Observations { song.observed.title } tells.")
 public struct NSKeyValueChangeKey: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
