@@ -183,9 +183,60 @@ struct DidSaveTests {
         #expect(try stage.sql("SELECT COUNT(*) FROM ZWITNESS") == "0")
     }
 
+    /// What somebody does to an object whose delete was just saved.
+    enum LateDeed: CaseIterable { case change, relate, refresh, delete }
+
+    private func perform(_ deed: LateDeed, on gone: Witness, _ other: Witness, in context: NSManagedObjectContext) {
+        switch deed {
+        case .change: gone.name = "late"
+        case .relate: gone.parent = other
+        case .refresh: context.refresh(gone, mergeChanges: false)
+        case .delete: context.delete(gone)
+        }
+    }
+
+    @Test("What is done to an object that was just deleted is nothing to save or to tell", arguments: Parent.allCases, LateDeed.allCases)
+    func lateDeeds(parent: Parent, deed: LateDeed) throws {
+        let context = context(parent)
+        let (gone, other) = (try saved(context), try saved(context))
+        let request = NSFetchRequest<Witness>(entityName: "Witness")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let list = NSFetchedResultsController(fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+        let follower = Follower()
+        list.delegate = follower
+        try list.performFetch()
+        nonisolated(unsafe) var tellings = 0
+        nonisolated(unsafe) let it: NSManagedObject = gone
+        let center = NotificationCenter.default
+        let observer = center.addObserver(forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil) { note in
+            let sets = note.userInfo?.values.compactMap { $0 as? Set<NSManagedObject> } ?? []
+            tellings += sets.filter { $0.contains(it) }.count
+        }
+        defer { center.removeObserver(observer) }
+        log.actions["didSave"] = { [log] object in
+            log.actions["didSave"] = nil
+            perform(deed, on: object, other, in: context)
+            context.processPendingChanges()
+            #expect(list.fetchedObjects == [other])
+            #expect(throws: Never.self) { try context.save() }
+        }
+        _ = log.take()
+        context.delete(gone)
+        try context.save()
+        #expect(tellings == 1 && log.take().filter { $0.hasPrefix("prepareForDeletion") }.count == 1)
+        #expect(list.fetchedObjects == [other] && gone.managedObjectContext == nil && !gone.hasChanges)
+        try context.save()
+        #expect(!context.hasChanges && other.children.isEmpty)
+        try stage.context.save()
+        #expect(try stage.sql("SELECT COUNT(*) FROM ZWITNESS") == "1")
+    }
+
     private func saved(_ context: NSManagedObjectContext) throws -> Witness {
         let object = Witness(context: context)
         try context.save()
         return object
     }
 }
+
+/// Makes a results controller follow its context.
+private final class Follower: NSObject, NSFetchedResultsControllerDelegate {}

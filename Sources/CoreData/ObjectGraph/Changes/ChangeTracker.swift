@@ -66,8 +66,9 @@ final class ChangeTracker {
         return retouched.isEmpty ? first : first + retouched
     }
 
-    /// A setter ran.
+    /// A setter ran. Of an object whose delete is saved there is nothing to save any more, or to tell.
     func noteChange(of object: NSManagedObject) {
+        if object.state.isSuperset(of: .deletionSaved) { return }
         if object.state.isDisjoint(with: .pending) { mark(object, as: .updated) }
         touch(object)
     }
@@ -133,9 +134,9 @@ final class ChangeTracker {
         begin(object)
     }
 
-    /// An object's values were replaced from the store.
+    /// An object's values were replaced from the store. Of one whose delete is saved nobody is told.
     func noteRefresh(of object: NSManagedObject) {
-        if object.state.contains(.refreshedNow) { return }
+        if object.state.contains(.refreshedNow) || object.state.isSuperset(of: .deletionSaved) { return }
         if !hasNews { beginEvent() }
         object.state.insert(.refreshedNow)
         refreshed.append(object)

@@ -40,6 +40,7 @@ extension NSManagedObjectContext {
     }
 
     private func delete(_ object: NSManagedObject, _ reason: Disappearance) {
+        if object.state.isSuperset(of: .deletionSaved) { return }
         if object.state.contains(.deleted) {
             // A delete that was decided here stays one; where the row was looked for, it has nothing to delete.
             if reason == .missingRow, !object.state.contains(.rowGone) { object.state.formUnion([.rowGone, .deletedByDecision]) }
