@@ -6,6 +6,13 @@ import Testing
 
 @Suite("A build of a target's models")
 struct TargetBuildTests {
+    /// Of a target `M` with its files in the folder.
+    private func build(in folder: TemporaryFolder) -> TargetBuild {
+        var build = TargetBuild()
+        (build.module, build.folder, build.output) = ("M", folder.url.path, folder.path("out"))
+        return build
+    }
+
     // * The model has a mandatory attribute without a default, and an attribute in its file that nobody knows.
     // => Each is told, unless the options name the place, its entity or the unknown attribute, or the model says NO.
     @Test("tells warnings at their lines, unless they are silenced")
@@ -46,8 +53,7 @@ struct TargetBuildTests {
             "</model>",
         ]
         try folder.write(lines.joined(separator: "\n"), to: "M.xcdatamodel/contents")
-        var build = TargetBuild()
-        (build.module, build.folder, build.output) = ("M", folder.url.path, folder.path("out"))
+        var build = build(in: folder)
         build.models = [folder.path("M.xcdatamodel")]
         let told = build.run().map { $0.description.replacingOccurrences(of: folder.path("M.xcdatamodel") + "/", with: "") }
         let start = "Bad has a predicate that cannot be read: Unable to parse the format string"
@@ -87,8 +93,7 @@ struct TargetBuildTests {
         let folder = try TemporaryFolder()
         try folder.write("@objc class A {}", to: "Model/A.swift")
         try folder.write("let a = #keyPath(A.b)", to: "main.swift")
-        var build = TargetBuild()
-        (build.module, build.folder, build.output) = ("M", folder.url.path, folder.path("out"))
+        var build = build(in: folder)
         build.own = [folder.path("Model/A.swift"), folder.path("main.swift")]
         let told = build.run().map(\.description)
         #expect(told.count == 3 && told[2].hasSuffix("exclude: [\"Model/A.swift\", \"main.swift\"]"), "\(told)")
@@ -100,8 +105,7 @@ struct TargetBuildTests {
     func leftOut() throws {
         let folder = try TemporaryFolder()
         try folder.write("import Foundation\nimport os.log\n@objc class A {}", to: "Model/A.swift")
-        var build = TargetBuild()
-        (build.module, build.folder, build.output) = ("M", folder.url.path, folder.path("out"))
+        var build = build(in: folder)
         build.excluded = [folder.path("Model/A.swift")]
         let told = build.run().map(\.description)
         let start = "\(folder.path("Model/A.swift")):2:8: warning: the file is left out, because Linux has no os: "
@@ -115,8 +119,7 @@ struct TargetBuildTests {
     @Test("says that nothing is made of a model in an excluded folder")
     func aside() throws {
         let folder = try TemporaryFolder()
-        var build = TargetBuild()
-        (build.module, build.folder, build.output) = ("M", folder.url.path, folder.path("out"))
+        var build = build(in: folder)
         build.modelsAside = [folder.path("Model/M.xcdatamodeld")]
         let told = build.run().map(\.description)
         #expect(
@@ -133,8 +136,7 @@ struct TargetBuildTests {
     func main() throws {
         let folder = try TemporaryFolder()
         try folder.write("print(#keyPath(A.b))", to: "main.swift")
-        var build = TargetBuild()
-        (build.module, build.folder, build.output) = ("M", folder.url.path, folder.path("out"))
+        var build = build(in: folder)
         build.excluded = [folder.path("main.swift")]
         #expect(build.run().isEmpty)
         #expect(try String(contentsOf: folder.url.appendingPathComponent("out/main.swift"), encoding: .utf8).hasPrefix("print(\"b\""))
@@ -151,8 +153,7 @@ struct TargetBuildTests {
         ]
         try folder.write(lines.joined(separator: "\n"), to: "M.xcdatamodel/contents")
         try folder.write("{\"silence\": \(silence)}", to: ".coredata.json")
-        var build = TargetBuild()
-        (build.module, build.folder, build.output) = ("M", folder.url.path, folder.path("out"))
+        var build = build(in: folder)
         build.models = [folder.path("M.xcdatamodel")]
         let told = build.run().map(\.description)
         #expect(told.count == beginnings.count, "\(told)")

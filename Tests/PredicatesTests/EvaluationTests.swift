@@ -110,6 +110,8 @@ struct EvaluationTests {
             #expect(NSPredicate(format: "a == b AND b == a AND a <= b AND NOT a < b").evaluate(with: ["a": a, "b": b]), "\(a) == \(b)")
         }
         #expect(!NSPredicate(format: "a == a OR a < 1 OR a > 1").evaluate(with: ["a": Double.nan]))
+        let never = Date(timeIntervalSinceReferenceDate: .nan)
+        #expect(!NSPredicate(format: "a == %@ OR a <= %@ OR a >= %@", argumentArray: [never, never, never]).evaluate(with: ["a": Date()]))
     }
 
     @Test("compares texts by their scalars, not by what they look like")

@@ -205,6 +205,7 @@ struct DidSaveTests {
         let follower = Follower()
         list.delegate = follower
         try list.performFetch()
+        // The observer runs within the saves below, on this thread.
         nonisolated(unsafe) var tellings = 0
         nonisolated(unsafe) let it: NSManagedObject = gone
         let center = NotificationCenter.default
