@@ -26,7 +26,22 @@ extension Model.Entity {
 
     private var indexLines: [String] {
         uniquenessConstraints.map { "  unique (\($0.joined(separator: ", ")))" }
-            + indexes.map { "  index \($0.name) (\($0.elements.map { $0.property ?? "expression" }.joined(separator: ", ")))" }
+            + indexes.map { "  index \($0.text)" }
+    }
+}
+
+extension Model.FetchIndex {
+    fileprivate var text: String {
+        let condition = partialPredicate.map { " where \($0.format)" } ?? ""
+        return "\(name) (\(elements.map(\.text).joined(separator: ", ")))\(condition)"
+    }
+}
+
+extension Model.FetchIndex.Element {
+    /// The ascending order by value, which is the usual one, is not said.
+    fileprivate var text: String {
+        let order = collation == .rTree ? " by range" : isAscending ? "" : " descending"
+        return (property ?? expression?.format ?? "expression") + order
     }
 }
 
