@@ -55,6 +55,27 @@ struct RefreshedPairTests {
         #expect(nodes[1]["previous"] == nil && nodes[1]["name"] as? String == "mine")
     }
 
+    // * Others have deleted it, which this context finds as it leads somebody there; or it was deleted here, in the same event.
+    // => Who was led there leads nowhere: nothing leads to the row that is gone.
+    @Test("is left by whom it was set to, where it is deleted", arguments: [true, false])
+    func deleted(byOthers: Bool) throws {
+        let context = stage.context
+        if byOthers {
+            let other = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+            other.persistentStoreCoordinator = context.persistentStoreCoordinator
+            other.delete(try other.existingObject(with: nodes[2].objectID))
+            try other.save()
+            context.refresh(nodes[2], mergeChanges: false)
+        } else {
+            context.delete(nodes[2])
+        }
+        nodes[0]["next"] = nodes[2]
+        context.refresh(nodes[2], mergeChanges: false)
+        try context.save()
+        #expect(nodes[0]["next"] == nil)
+        #expect(try file() == "00\n00")
+    }
+
     // * A delete that a policy gives up, since others have put the object into a relationship with one that this context shows with somebody else.
     // => The two lead to each other, in the file too.
     @Test("is brought up to date where the delete of the other one is given up")

@@ -16,7 +16,9 @@ extension NSManagedObjectContext {
     private func refreshToFault(_ object: NSManagedObject) {
         switch object.state.intersection([.inserted, .deleted]) {
         case .inserted: giveUpInsertion(of: object)
-        case .deleted: object.turnIntoFault(keepsRelationshipEdits: true)
+        case .deleted:
+            object.leaveEditedTargets()
+            object.turnIntoFault(keepsRelationshipEdits: true)
         case []:
             // A delete that found it out of date has locked it: what it leads to by now is to be looked at.
             let (lost, meetsDelete) = (object.dropEditsOfOthers(), object.hasLedToDeleted || object.state.contains(.locked))

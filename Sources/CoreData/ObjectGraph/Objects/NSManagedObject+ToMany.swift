@@ -140,6 +140,20 @@ extension NSManagedObject {
         }
     }
 
+    /// Whom a deleted object's unsaved to-one relationships lead to does not refer to it any more: without them, its delete does not come there.
+    final func leaveEditedTargets() {
+        guard !state.contains(.rowless), let context = registeredContext else { return }
+        for slot in changedSlots.filter(scope.shape.layout.referenceSlots) {
+            guard let inverse = scope.shape.toOnes[slot]?.inverse, let target = reference(slot).flatMap(context.registeredObject(for:))
+            else { continue }
+            if let index = inverse.toManyIndex {
+                target.existingContents(index)?.dropEdit(of: self)
+            } else if target.state.isDisjoint(with: [.rowless, .deleted]) {
+                target.unlink(self, along: inverse)
+            }
+        }
+    }
+
     /// Lets the ends of a one-to-one relationship refer to this object as they did before.
     private func goBack(
         to former: NSManagedObject?,
