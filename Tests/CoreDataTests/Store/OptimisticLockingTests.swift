@@ -140,6 +140,25 @@ struct OptimisticLockingTests {
         #expect(try rivals.library.sql("SELECT ZTITLE, ZAUTHOR FROM ZBOOK") == "mine|1")
     }
 
+    @Test("who was led to a row that they deleted is saved once that is refreshed", arguments: Rivals.Place.allCases, [true, false])
+    func ledToDeleted(place: Rivals.Place, merges: Bool) throws {
+        let rivals = try Rivals(place)
+        let theirBoss = Person(context: rivals.theirs)
+        try rivals.theirs.save()
+        let boss = try #require(try rivals.mine.all(Person.self, "Person").first)
+        rivals.mine.refresh(boss, mergeChanges: false)
+        let report = Person(context: rivals.mine)
+        report.boss = boss
+        rivals.theirs.delete(theirBoss)
+        try rivals.theirs.save()
+        rivals.mine.mergePolicy = NSMergePolicy.error
+        cocoaError(133020) { try rivals.mine.save() }
+        rivals.mine.refresh(boss, mergeChanges: merges)
+        try rivals.mine.save()
+        #expect(report.boss == nil && boss.managedObjectContext == nil && !rivals.mine.hasChanges)
+        #expect(try rivals.library.sql("SELECT COUNT(*), COUNT(ZBOSS) FROM ZPERSON") == "1|0")
+    }
+
     @Test(
         "a row that they deleted and I edited comes back under its key, or I lose the object",
         arguments: Rivals.Place.allCases,

@@ -6,6 +6,7 @@ extension NSManagedObjectContext {
     /// With `mergeChanges`, its unsaved changes are laid over the newest row and stay unsaved. Without, they are lost and the object becomes a
     /// fault. What other objects' to-one relationships say of it is theirs, and stays unsaved. The newest row is the one in the row cache;
     /// nothing is read before the object is used. What was never saved is lost with its values: a fault without a row. A delete stays.
+    /// But where that leaves a fault changed, and others have deleted its row, it is deleted here, too, as if it had been used.
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkQueue()
         guard object.registeredContext === self else { return }
@@ -27,6 +28,7 @@ extension NSManagedObjectContext {
             takeNewestCachedRow(object)
             for slot in lost { object.writeTarget(nil, slot) }
             object.noteKeptMembers()
+            deleteIfGone(object)
             if meetsDelete { carryDeletesAgain(to: object) }
         // It goes without a trace when the event ends.
         default: return
@@ -57,12 +59,22 @@ extension NSManagedObjectContext {
         if object.isFault {
             // It may have been put into, or taken out of, relationships nevertheless.
             if object.changedSlots.isEmpty { takeNewestCachedRow(object) }
-            return
+            return deleteIfGone(object)
         }
         do {
             if let newest = try parentSource.row(for: object.rowReference) { update(object, to: newest, .refresh) }
         } catch {
             logFailure("refreshing \(object.objectID)", error)
+        }
+    }
+
+    /// A fault that others' relationships lead to is changed. Without a row that could never be saved, however often it is refreshed.
+    private func deleteIfGone(_ fault: NSManagedObject) {
+        guard fault.state.isSuperset(of: [.updated, .rowless]), shouldDeleteInaccessibleFaults else { return }
+        do {
+            if try parentSource.row(for: fault.rowReference) == nil { try fault.fireThrowing() }
+        } catch {
+            logFailure("refreshing \(fault.objectID)", error)
         }
     }
 
