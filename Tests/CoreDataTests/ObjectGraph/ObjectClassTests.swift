@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 final class NamedWithoutModule: NSManagedObject {}
+final class NamedOtherwise: NSManagedObject {}
 
 @Suite("The class of an object")
 struct ObjectClassTests {
@@ -47,6 +48,23 @@ struct ObjectClassTests {
             return entities + [LibraryModel.entity("Person", Person.self, [LibraryModel.attribute("name", .stringAttributeType)])]
         }
         #expect(NSEntityDescription.insertNewObject(forEntityName: "Note", into: stage.context) is NamedWithoutModule)
+    }
+
+    // As the plugin's copy of a file that says `@objc(ObjectiveCNote) class NamedOtherwise` does.
+    @Test(
+        "may be named as Objective-C has it: by that name it is found, and its entity by the class",
+        arguments: ["ObjectiveCNote", "CoreDataTests.ObjectiveCNote"]
+    )
+    func objectiveCName(name: String) throws {
+        NSManagedObjectModel.registerClass(named: "ObjectiveCNote") { NamedOtherwise.self }
+        let stage = try Stage {
+            let entities = Self.note(NSManagedObject.self)
+            entities[0].managedObjectClassName = name
+            return entities
+        }
+        #expect(NamedOtherwise(context: stage.context).entity.name == "Note")
+        #expect(NSEntityDescription.insertNewObject(forEntityName: "Note", into: stage.context) is NamedOtherwise)
+        #expect(NamedOtherwise.entity().name == "Note" && NamedOtherwise.fetchRequest().entityName == "Note")
     }
 
     @Test("is reported in the log where nobody can find it, once")

@@ -18,6 +18,11 @@ private enum NamedClasses {
 
     static func register(_ name: String, _ made: @escaping @Sendable () -> AnyClass) { classes.withLock { $0[name] = made } }
     static func named(_ name: String) -> AnyClass? { classes.withLock { $0[name] }?() }
+
+    // As with models, what makes a class is called outside of the lock.
+    static func names(of named: AnyClass) -> [String] {
+        classes.withLock { Array($0) }.filter { $0.value() == named }.map(\.key).sorted()
+    }
 }
 
 extension NSManagedObjectModel {
@@ -33,6 +38,9 @@ extension NSManagedObjectModel {
     static func registeredClass(named name: String) -> AnyClass? {
         NamedClasses.named(name) ?? name.lastIndex(of: ".").flatMap { NamedClasses.named(String(name[name.index(after: $0)...])) }
     }
+
+    /// The names that a class was registered under; the other way round.
+    static func registeredNames(of named: AnyClass) -> [String] { NamedClasses.names(of: named) }
 
     /// Makes a model known under a name, so that nothing has to look for its file. A later one of the same name takes its place.
     ///

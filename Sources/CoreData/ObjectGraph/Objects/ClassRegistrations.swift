@@ -11,9 +11,12 @@ enum ClassRegistrations {
         }
     }
 
-    /// What models can call a class: its full name, and the plain one of models that name no module.
+    /// What models can call a class: its full name, the plain one of models that name no module, and what Objective-C has for it, before which
+    /// compiled models have the module, too.
     static func names(of objectClass: NSManagedObject.Type) -> [String] {
-        [NSStringFromClass(objectClass), String(describing: objectClass)]
+        let (name, others) = (NSStringFromClass(objectClass), NSManagedObjectModel.registeredNames(of: objectClass))
+        let qualified = module(of: name).map { module in others.map { "\(module).\($0)" } } ?? []
+        return [name, String(describing: objectClass)] + others + qualified
     }
 
     /// The registered class of that name, else the one that the runtime finds; for a name without a module, the one in a module that is known.
