@@ -49,8 +49,8 @@ struct SourceAdoptionTests {
         #expect(complaints.isEmpty, "\(complaints)")
     }
 
-    // * A class' request is cast to one of another type; so are others, which may be of that type.
-    // => The first has a warning with its place and a cure.
+    // * A class' request, and a template, are cast to requests of another type; so are others, which may be of that type.
+    // => The first have a warning with its place and a cure.
     @Test("are told of casts of requests, which fail on Linux")
     func casts() {
         let source = """
@@ -58,10 +58,17 @@ struct SourceAdoptionTests {
             let b = a.copy() as! NSFetchRequest<Todo>
             let c = (request as? NSFetchRequest<NSFetchRequestResult>, b as! Todo, c as Any)
             let d = NSBatchDeleteRequest(fetchRequest: Todo.fetchRequest() as! NSFetchRequest<any NSFetchRequestResult>)
+            let e = model.fetchRequestTemplate(forName: "open")?.copy() as? NSFetchRequest<Todo>
+            let f = model.fetchRequestFromTemplate(withName: "of", substitutionVariables: ["A": name()]) as! NSFetchRequest<Todo>
+            let g = model.fetchRequestTemplate(forName: "open")!.copy() as! NSFetchRequest<any NSFetchRequestResult>
             """
         let told = AdoptedSources(of: [SourceFile(path: "/a.swift", text: source)]).messages.map(\.description)
-        let start = "warning: A request of one type is none of another on Linux, so that the cast fails: make it by NSFetchRequest"
-        let types = ["1:29: \(start)<Todo>(", "4:64: \(start)<any NSFetchRequestResult>("]
+        let start = "warning: A request of one type is none of another on Linux, so that the cast fails: "
+        let types = [
+            "1:29: \(start)make it by NSFetchRequest<Todo>(", "4:64: \(start)make it by NSFetchRequest<any NSFetchRequestResult>(",
+            "5:61: \(start)fetch with it as it is, and cast what is found, `try context.fetch(request) as! [Todo]`",
+            "6:94: \(start)fetch with it",
+        ]
         #expect(told.count == types.count && zip(told, types).allSatisfy { $0.hasPrefix("/a.swift:" + $1) }, "\(told)")
     }
 

@@ -116,7 +116,7 @@ struct SourceStructure {
     }
 
     /// The index of the parenthesis that the one at a token closes, if it is near: attributes are short.
-    private func opening(_ index: Int) -> Int? {
+    func opening(_ index: Int) -> Int? {
         var depth = 0
         for place in stride(from: index, through: max(0, index - 64), by: -1) {
             depth += source[place] == ")" ? 1 : source[place] == "(" ? -1 : 0
