@@ -81,13 +81,21 @@ struct DeclarationReader {
         let place = token?.place ?? self.place
         index += 1
         let name = try name()
+        try requireAlone(name)
         try expect(":", "The type of \(name) is missing")
         let (type, end) = try type(until: [";", "}", "{", "=", ","])
         guard !type.isEmpty else { throw error("The type of \(name) is missing") }
-        if let token, [",", "{", "="].contains(token.text), isOnSameLine(token) || token.text == "," {
-            throw error("\(name) is one of several in a line, or has accessors or a value: @NSManaged allows none of that")
+        try requireAlone(name)
+        if let token, ["{", "="].contains(token.text), isOnSameLine(token) {
+            throw error("\(name) has accessors or a value, which @NSManaged does not allow")
         }
         return (.property(.init(name: name, type: type, place: place)), end)
+    }
+
+    /// `var a: Int, b: Int` has no copy: bodies that belong to such a declaration are none of Swift's.
+    private func requireAlone(_ name: String) throws {
+        guard token?.text == "," else { return }
+        throw error("\(name) is declared with others: give each an `@NSManaged var` of its own, which a Mac takes, too")
     }
 
     private mutating func method() throws -> (declaration: ManagedDeclaration, end: Int) {
