@@ -145,6 +145,35 @@ struct SourceAdoptionTests {
         #expect(result.overrides == ["List": [lookup(numbers)]])
     }
 
+    // * Properties that are managed, computed and primitive have another name for Objective-C; key paths lead to them.
+    // => That name is the key.
+    @Test("have the keys that Objective-C has for properties")
+    func objectiveCKeys() {
+        let source = """
+            class Fast: Todo {
+                @NSManaged @objc(speed) var velocity: Double
+                @objc(pace) @NSManaged var step: URL?
+                @NSManaged @objc(primitivePace) var own: URL?
+                @objc(label) var text: String { "a" }
+                static let keys = [#keyPath(Fast.velocity), #keyPath(text), #keyPath(Fast.list.count), #keyPath(Todo.list.name)]
+            }
+            class Faster: Fast { static let (key, selector) = (#keyPath(Faster.step), #selector(getter: velocity)) }
+            extension List { @objc(size) var count: Int { 7 } }
+            """
+        let result = AdoptedSources(of: [SourceFile(path: "A.swift", text: source)] + files, models: [model])
+        let text = result.copies[0].text
+        #expect(result.messages.isEmpty, "\(result.messages)")
+        for part in [
+            #"NSManagedObject.Attribute<Double>("speed")"#, #"self.value(forKey: "pace") as? URL"#,
+            #"self.primitiveValue(forKey: "pace") as? URL"#, #"case "label": return self.text as Any?"#, #"keys = ["speed""#,
+            #""list.size""#, #""list.name""#, #"= ("pace""#, #"Selector("speed")"#,
+        ] {
+            #expect(text.contains(part), "\(part) in \(text)")
+        }
+        #expect(result.overrides["List"]?.contains { $0.contains(#"case "size": return NSNumber(value: self.count)"#) } == true)
+        #expect(result.keyPathNames.contains { $0.contains(#"\Fast.step] = "pace""#) }, "\(result.keyPathNames)")
+    }
+
     // * A class has @objcMembers; another one inherits from it; an extension has @objc.
     // => All their properties are found by name but those that Objective-C would not see, or that only an await or a try reads.
     @Test("answer key-value coding for all that a class or an extension shows to Objective-C")

@@ -59,7 +59,10 @@ struct AdoptedKeyPaths {
         let names = lines.flatMap { line in
             Set(line.flatMap { properties[$0] ?? [] }.filter { !symbols.isNonisolated($0.className) || $0.isNonisolated }.map(\.name))
                 .sorted()
-                .map { "        names[\\\(SwiftNames.quoted(line[0])).\(SwiftNames.quoted($0))] = \(SwiftNames.literal($0))" }
+                .map { name in
+                    let key = SwiftNames.literal(symbols.key(of: name, in: line[0]))
+                    return "        names[\\\(SwiftNames.quoted(line[0])).\(SwiftNames.quoted(name))] = \(key)"
+                }
         }
         if names.isEmpty { return [] }
         return ["", "nonisolated extension \(SwiftNames.quoted(top)): KeyPathNaming {"]
@@ -98,8 +101,9 @@ extension TargetSymbols {
             let isObject = classes[type] != nil || generatedClasses.contains(type) || ownClasses[type] != nil
             return isValue && !property.name.hasPrefix("primitive") || isObject || Self.isCollection(type)
         }
-        if family.relationship(property.name, of: entity) != nil { return true }
-        return isValue && family.attribute(property.name, of: entity)?.isTransient == false
+        let key = key(of: property.name, in: property.className)
+        if family.relationship(key, of: entity) != nil { return true }
+        return isValue && family.attribute(key, of: entity)?.isTransient == false
     }
 
     private static let values: Set = ["String", "Date", "Data", "UUID", "URL", "Decimal", "NSNumber", "NSDecimalNumber"]

@@ -12,12 +12,13 @@ extension FileAdoption {
             return end + 1
         }
         let className = types.isEmpty ? typeName(at: index) : types.map { source[$0].unquoted }.joined(separator: ".")
-        if let problem = className.flatMap({ symbols.problem(ofPath: path, in: $0) }) {
+        let keys = className.map { symbols.keys(ofPath: path, in: $0) } ?? path
+        if let problem = className.flatMap({ symbols.problem(ofPath: keys, in: $0) }) {
             complain(source.tokens[components[types.count + problem.key]].place, problem.text)
         }
         edits.replace(
             source.tokens[index].range.lowerBound..<source.tokens[end].range.upperBound,
-            with: SwiftNames.literal(path.joined(separator: "."))
+            with: SwiftNames.literal(keys.joined(separator: "."))
         )
         return end + 1
     }
@@ -78,7 +79,10 @@ extension FileAdoption {
         let rest = range.prefix(SourceStructure.reach).dropFirst(isGetter ? 2 : 0).prefix { source[$0] != "as" }
         let path = rest.prefix { source[$0] != "(" }
         guard let name = path.last, source[name].isName, source[range.lowerBound] != "setter" else { return nil }
-        if isGetter { return (source[name].unquoted, true) }
+        if isGetter {
+            let types = path.dropLast().map { source[$0] }.filter { $0 != "." }.map(\.unquoted).joined(separator: ".")
+            return (symbols.key(of: source[name].unquoted, in: types.isEmpty ? typeName(at: name) : types), true)
+        }
         let labels = rest.dropFirst(path.count + 1).prefix { source[$0] != ")" }.map { source[$0] }
         if rest.count == path.count { return (source[name].unquoted + ":", false) }
         return (source[name].unquoted + labels.filter { $0 != "_" }.joined(), false)

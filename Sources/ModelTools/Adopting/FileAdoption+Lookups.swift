@@ -1,7 +1,8 @@
 /// What Objective-C may find by name.
 struct ComputedProperty {
-    let className, name: String
-    /// What key-value coding gives.
+    /// The class, and what key-value coding calls the property.
+    let className, key: String
+    /// What it gives.
     let value: String
     /// Whether `@objc` stands before it, or before its extension.
     let isMarked: Bool
@@ -18,7 +19,7 @@ extension FileAdoption {
         computed.append(
             ComputedProperty(
                 className: declaration.name,
-                name: name,
+                key: symbols.key(of: name, in: declaration.name),
                 value: value(of: name, written, in: declaration.name),
                 isMarked: (words + extensionWords(declaration)).contains { $0.word == "objc" }
             )
@@ -60,14 +61,14 @@ extension TargetSymbols {
         let seen = properties.filter { $0.isMarked || showsMembers($0.className) }
         let found = Dictionary(grouping: seen, by: \.className).filter { knowsManagedObject($0.key) }
         return found.sorted { $0.key < $1.key }.flatMap { className, properties in
-            let accessors = properties.filter { isModelled($0.name, in: className) }
+            let accessors = properties.filter { isModelled($0.key, in: className) }
             let labels = [("forUndefinedKey", properties), ("forKey", accessors)].filter { !$0.1.isEmpty }
             return labels.map { (className, lookup($0, of: $1)) }
         }
     }
 
     private func lookup(_ label: String, of properties: [ComputedProperty]) -> String {
-        let cases = properties.map { "case \(SwiftNames.literal($0.name)): return \($0.value)" }.joined(separator: "; ")
+        let cases = properties.map { "case \(SwiftNames.literal($0.key)): return \($0.value)" }.joined(separator: "; ")
         return
             "public override func value(\(label) key: String) -> Any? { switch key { \(cases); default: return super.value(\(label): key) } }"
     }

@@ -32,16 +32,17 @@ extension ManagedAccessors {
     private mutating func body(of property: ManagedDeclaration.ManagedProperty, in type: String?) throws -> String {
         let isOptional = property.type.hasSuffix("?") || property.type.hasSuffix("!")
         let base = isOptional ? String(property.type.dropLast()) : property.type
-        if let getter = Self.liveSets[base] { return try liveSet(property, base, getter) }
-        if let key = Self.primitiveKey(property.name) { return byName(key, base, isOptional, "primitiveValue", "setPrimitiveValue") }
-        if base == "TimeInterval", !isOptional { return seconds(property.name) }
+        let name = symbols.key(of: property.name, in: type)
+        if let getter = Self.liveSets[base] { return try liveSet(name, property.place, base, getter) }
+        if let key = Self.primitiveKey(name) { return byName(key, base, isOptional, "primitiveValue", "setPrimitiveValue") }
+        if base == "TimeInterval", !isOptional { return seconds(name) }
         if !isOptional, let rawType = symbols.rawType(of: base, in: type), Self.scalars.contains(rawType) {
-            return rawValue(property.name, base, rawType)
+            return rawValue(name, base, rawType)
         }
         guard Self.scalars.contains(base) || Self.values.contains(base) else {
-            return byName(property.name, base, isOptional, "value", "setValue")
+            return byName(name, base, isOptional, "value", "setValue")
         }
-        let key = key(property.name, base + (isOptional ? "?" : ""))
+        let key = key(name, base + (isOptional ? "?" : ""))
         return "{ get { self[\(key)] } set { self[\(key)] = newValue } }"
     }
 
@@ -76,14 +77,14 @@ extension ManagedAccessors {
         return "{ get { guard let found = \(found) else { fatalError(\(message)) }; return found } \(set) }"
     }
 
-    private func liveSet(_ property: ManagedDeclaration.ManagedProperty, _ type: String, _ getter: String) throws -> String {
-        if let key = Self.primitiveKey(property.name) {
+    private func liveSet(_ name: String, _ place: SourcePlace, _ type: String, _ getter: String) throws -> String {
+        if let key = Self.primitiveKey(name) {
             throw SourceProblem(
-                place: property.place,
+                place: place,
                 text: "Primitive values are no \(type) on Linux: change the relationship by \(getter)(forKey: \(SwiftNames.literal(key)))"
             )
         }
-        let key = SwiftNames.literal(property.name)
+        let key = SwiftNames.literal(name)
         return "{ get { self.\(getter)(forKey: \(key)) } set { self.setValue(newValue, forKey: \(key)) } }"
     }
 

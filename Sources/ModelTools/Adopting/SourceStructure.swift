@@ -96,7 +96,7 @@ struct SourceStructure {
     }
 
     /// The name in the `@objc(Name)` among the attributes and modifiers that end before a keyword.
-    private func objectiveCName(before keyword: Int) -> String? {
+    func objectiveCName(before keyword: Int) -> String? {
         words(before: keyword).first { $0.word == "objc" && !$0.inside.isEmpty }.map {
             source.tokens[$0.inside].map(\.text).joined().unquoted
         }

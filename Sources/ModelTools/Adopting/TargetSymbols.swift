@@ -13,6 +13,8 @@ struct TargetSymbols {
     private var superclasses: [String: [String]] = [:]
     /// What `@objc(Name)` calls a class, which is what models call it.
     private var objectiveCNames: [String: String] = [:]
+    /// What `@objc(name)` calls properties of a class, which is what key-value coding calls them.
+    private var keys: [String: [String: String]] = [:]
     /// The classes that look keys up by themselves.
     private var lookingUp: Set<String> = []
     /// The classes that say themselves how they are read by name.
@@ -58,10 +60,17 @@ struct TargetSymbols {
         for (index, token) in structure.source.tokens.enumerated() where structure.isMember[index] {
             guard let type = structure.typeOfToken[index] else { continue }
             let name = structure.types[type].name
-            if ["var", "let"].contains(token.text) { members[name, default: []].insert(structure.source[index + 1].unquoted) }
+            if ["var", "let"].contains(token.text) { readProperty(at: index, in: name, structure) }
             if token.text == "forUndefinedKey", structure.source[index - 2] == "value" { lookingUp.insert(name) }
             if token.text == "forKey", structure.source[index - 2] == "value" { readingByName.insert(name) }
         }
+    }
+
+    private mutating func readProperty(at keyword: Int, in className: String, _ structure: SourceStructure) {
+        let name = structure.source[keyword + 1].unquoted
+        let key = structure.objectiveCName(before: keyword) ?? name
+        members[className, default: []].insert(key)
+        if key != name { keys[className, default: [:]][name] = key }
     }
 
     private mutating func readClass(_ type: SourceStructure.TypeDeclaration, _ structure: SourceStructure) {
@@ -99,6 +108,11 @@ struct TargetSymbols {
         return enumerations[name]
     }
 
+    /// What key-value coding calls a property, which Swift may call otherwise.
+    func key(of property: String, in className: String?) -> String {
+        className.map(lineage)?.lazy.compactMap { keys[$0]?[property] }.first ?? property
+    }
+
     /// The class and what it inherits from, as far as the target's sources say.
     func lineage(of className: String) -> [String] {
         var (waiting, seen): ([String], [String]) = ([className], [])
@@ -116,6 +130,24 @@ extension TargetSymbols {
     /// Says why a class has no such key path, and which of the keys it lacks; nil where it has one, or where that cannot be known.
     func problem(ofPath keys: [String], in className: String) -> (key: Int, text: String)? {
         entity(of: className).flatMap { name, family in family.entities[name].flatMap { problem(ofPath: keys, in: $0, family) } }
+    }
+
+    /// The keys of a path of properties, as far as it is known whose they are.
+    func keys(ofPath properties: [String], in className: String) -> [String] {
+        var owner: String? = className
+        return properties.map { property in
+            let key = key(of: property, in: owner)
+            owner = owner.flatMap { destination(of: key, in: $0) }
+            return key
+        }
+    }
+
+    /// The class that a relationship of a class leads to.
+    private func destination(of key: String, in className: String) -> String? {
+        guard let (name, family) = lineage(of: className).lazy.compactMap(entity).first,
+            let entity = family.relationship(key, of: name)?.destination
+        else { return nil }
+        return family.entities[entity]?.plainClassName.map { name in objectiveCNames.first { $0.value == name }?.key ?? name }
     }
 
     /// The name of the class's entity, and what it is related to; nil where no model of the target has one.
