@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Synchronization
 
 /// Connects contexts with stores: one model, any number of stores, one row cache for each.
@@ -68,6 +69,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     public func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata ?? [:] }
 
     /// The ID that a URI stands for: nil where none of the stores has its UUID, and for a temporary ID. The row may be gone.
+    ///
+    /// Nil, too, for what `UserDefaults` makes of a URI on Linux, with a line in the log: keep its `absoluteString` there.
     public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         // Parts before they are decoded: what identifies an object may have a slash in it.
         let parts = url.path(percentEncoded: true).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -75,9 +78,26 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             let entity = managedObjectModel.entitiesByName[parts[1].removingPercentEncoding ?? ""], !entity.isAbstract,
             let store = allStores.first(where: { $0.knownIdentifier?.caseInsensitiveCompare(host) == .orderedSame }),
             store.holds(entity), let key = store.key(named: parts[2], of: entity)
-        else { return nil }
+        else {
+            if url.isFileURL { noteShortened(url, parts) }
+            return nil
+        }
         let reference = RowReference(key: key, entity: Int32(entity.index), store: store.number)
         return NSManagedObjectID(RowIdentity(reference, in: ids(of: entity, inStoreNumbered: store.number)))
+    }
+
+    // NB: a URL that is no file's goes into Foundation's `UserDefaults` as its path, and comes out as a file's.
+    private func noteShortened(_ url: URL, _ parts: [String]) {
+        guard parts.count == 3, parts[2].hasPrefix("p"), managedObjectModel.entitiesByName[parts[1].removingPercentEncoding ?? ""] != nil
+        else {
+            return
+        }
+        Logger(label: "CoreData").warning(
+            """
+            \(url.absoluteString) is no object's URI, but what UserDefaults on Linux gives for one, of which it keeps the path alone: keep \
+            uriRepresentation().absoluteString there, and give managedObjectID(forURIRepresentation:) a URL(string:) of it.
+            """
+        )
     }
 
     /// The ID that the text of a URI stands for.

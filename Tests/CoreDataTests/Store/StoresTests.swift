@@ -248,6 +248,24 @@ struct StoresTests {
         cocoaError(133000) { _ = try context.existingObject(with: missing) }
     }
 
+    // * UserDefaults is given an object's URI, and gives what it has kept; somebody asks for the ID of another file.
+    // => The log says of the first what to keep instead.
+    @Test("tell of a URI that UserDefaults has shortened to its path")
+    func shortenedURI() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let stores = try TwoStores(StoreHome(.memory))
+            let (defaults, key) = (UserDefaults.standard, "shortenedURI")
+            defaults.set(URL(string: "x-coredata://\(stores.people.identifier!)/Person/p1"), forKey: key)
+            let kept = try #require(defaults.url(forKey: key))
+            defaults.removeObject(forKey: key)
+            for url in [kept, URL(fileURLWithPath: "/Person/x"), URL(fileURLWithPath: "/tmp/p1")] {
+                #expect(stores.stack.coordinator.managedObjectID(forURIRepresentation: url) == nil)
+            }
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(text.components(separatedBy: "absoluteString").count == 2 && text.contains("file:///Person/p1"), "\(text)")
+    }
+
     @Test("leave no log when they are removed, and their objects can then be neither read nor saved", arguments: StoreKind.allCases)
     func removal(kind: StoreKind) throws {
         let home = try StoreHome(kind)
