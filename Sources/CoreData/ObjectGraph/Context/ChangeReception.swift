@@ -12,6 +12,8 @@ struct ChangeReception {
     private let state: ObjectState
     /// Whether they are the context's own, which come back.
     let areOwn: Bool
+    /// Whether they count as taken already, so that what a context above has dropped since then is a conflict of this context's next save.
+    private let areTaken: Bool
     /// To-one relationships that lead elsewhere now.
     private var relinked: [(object: NSManagedObject, slot: Int, old: RowReference?)] = []
     /// Members of ordered relationships that were taken out of one and put into it again.
@@ -23,16 +25,18 @@ struct ChangeReception {
     /// Objects that are not as the child has saved them.
     private(set) var corrections = SavedReferences()
 
-    /// - Parameter areOwn: whether they are the context's own, which come back: nobody has validated them.
-    init(_ changes: ChangeSet, in context: NSManagedObjectContext, areOwn: Bool) {
-        (self.changes, self.context, self.areOwn) = (changes, context, areOwn)
+    /// - Parameters:
+    ///   - areOwn: whether they are the context's own, which come back: nobody has validated them.
+    ///   - areTaken: whether they count as taken already: whose save they are has been told that it succeeded.
+    init(_ changes: ChangeSet, in context: NSManagedObjectContext, areOwn: Bool = false, areTaken: Bool = false) {
+        (self.changes, self.context, self.areOwn, self.areTaken) = (changes, context, areOwn, areTaken)
         state = areOwn ? [.sharedRow, .unsavedRow] : [.sharedRow, .unsavedRow, .validated]
     }
 
-    /// - Throws: `SaveConflicts` for objects that were never saved and are not unsaved any more, because a context above dropped them;
-    ///   nothing has changed then.
+    /// - Throws: `SaveConflicts` for objects that were never saved and are not unsaved any more, because a context above dropped them,
+    ///   unless the changes count as taken; nothing has changed then.
     mutating func run() throws {
-        try checkUnsaved()
+        if !areTaken { try checkUnsaved() }
         try findNewestRows()
         for group in changes.groups {
             if !group.inserts.isEmpty {

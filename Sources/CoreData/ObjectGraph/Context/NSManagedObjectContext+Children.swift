@@ -47,6 +47,15 @@ extension NSManagedObjectContext {
         return reception.corrections
     }
 
+    /// Takes what a child saved while this context was saving, and tells who observes. What it was saved for may have been dropped above since
+    /// then: the next save finds that out, and the merge policy resolves it.
+    private func receiveTaken(_ changes: ChangeSet) throws -> SavedReferences {
+        var reception = ChangeReception(changes, in: self, areTaken: true)
+        try reception.run()
+        processPendingChanges()
+        return reception.corrections
+    }
+
     /// Where changes of child contexts go: while this context saves, to what stands between.
     var receivingContext: NSManagedObjectContext {
         guard let latestSave, isSaving || latestSave.incoming != nil else { return self }
@@ -63,7 +72,7 @@ extension NSManagedObjectContext {
         incoming.passNames(to: self)
         let changes = ChangeFreezer(incoming.tracker, locked: [], isForStores: false).changes
         do {
-            tellChildren(of: try queue.whileReceiving { try receive(changes) })
+            tellChildren(of: try queue.whileReceiving { try receiveTaken(changes) })
         } catch {
             save.keep(incoming)
             throw error
