@@ -30,6 +30,23 @@ struct MergingTests: TwoContextSuite {
         return books
     }
 
+    @Test("tells of what it brings, and a cascade of this event takes along, as deleted, not as inserted too")
+    func cascade() throws {
+        let author = Author(context: context)
+        author.name = "author"
+        try context.save()
+        let theirs = Book(context: other)
+        (theirs.title, theirs.author) = ("theirs", other.own(author))
+        context.delete(author)
+        let note = try notification(of: other, .NSManagedObjectContextDidSave) { try other.save() }
+        let changes = Notifications(.NSManagedObjectContextObjectsDidChange, from: context)
+        context.mergeChanges(fromContextDidSave: note)
+        let book = context.object(with: theirs.objectID)
+        #expect(changes.objects(NSDeletedObjectsKey) == [author, book] && changes.objects(NSInsertedObjectsKey).isEmpty)
+        context.rollback()
+        #expect(changes.objects(NSInsertedObjectsKey) == [author, book])
+    }
+
     @Test("refreshes what is registered, keeps unsaved edits property by property, and needs no save")
     func updates() throws {
         let book = try books(1)[0]

@@ -239,7 +239,8 @@ final class ChangeTracker {
     }
 
     private func addNewsOfOthers(to event: inout ChangedObjects) {
-        if !arrived.isEmpty { event.inserted.formUnion(arrived) }
+        // What a delete of this context, or of others, has reached since it came is told as deleted.
+        if !arrived.isEmpty { event.inserted.formUnion(Set(arrived).subtracting(event.deleted)) }
         if !refreshed.isEmpty { event.refreshed = Set(refreshed) }
         (event.isOfUnknown, event.goneEntities) = (hasUnknown, goneEntities)
     }
