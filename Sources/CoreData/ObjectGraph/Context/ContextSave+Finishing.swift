@@ -1,8 +1,10 @@
 import Foundation
+import Logging
 
 extension ContextSave {
     /// The changes are in the store: objects get their keys, rows count as committed, and everybody is told.
     func finish(_ saved: Saved) {
+        logLateChanges(since: saved.eventCount)
         let groups = saved.freezer.groups
         let isInStore = parent.isStoreSide
         // Before the changes count as saved: whoever reads through the context finds them among the unsaved ones, or in the stores.
@@ -34,6 +36,20 @@ extension ContextSave {
         context.tellFollowers(saved.freezer.changes, saved.receipt, parent, corrections, unwritten: unwritten.map(\.rowReference))
         // Once everybody was told: until then their relationships can be read.
         leave(groups.flatMap(\.deleted))
+    }
+
+    /// NB: only hooks of a context above, on this very thread, can have changed this one since its changes were frozen. What they did is in no
+    /// change set, and the tracker forgets it with what was saved.
+    private func logLateChanges(since eventCount: Int) {
+        let tracker = context.tracker
+        guard tracker.hasTouched || tracker.eventCount != eventCount else { return }
+        let changed = tracker.unended.all.first.map { ", such as \($0.objectID)," } ?? ""
+        Logger(label: "CoreData").error(
+            """
+            \(context.name ?? "A context") was changed while its parent took what it saves, as by prepareForDeletion() of an object there: what was \
+            changed\(changed) is not saved, and not kept for the next save. Change it when the save is over, as in the parent's DidSave.
+            """
+        )
     }
 
     /// Meanwhile each object of the save says what was saved of it.

@@ -86,6 +86,8 @@ final class ContextSave {
     struct Saved {
         let freezer: ChangeFreezer
         let receipt: SaveReceipt
+        /// How many events of the context had ended when its changes were frozen.
+        let eventCount: Int
     }
 
     private func saveResolvingConflicts() throws -> Saved {
@@ -123,9 +125,10 @@ final class ContextSave {
             tellsOrders: parent.takesOrders
         )
         groups = freezer.groups
+        let eventCount = context.tracker.eventCount
         let receipt = try submit(freezer.changes)
         receipt.publish()
-        return Saved(freezer: freezer, receipt: receipt)
+        return Saved(freezer: freezer, receipt: receipt, eventCount: eventCount)
     }
 
     /// Asks the parent, before objects get keys, for those that were never in a file as far as is known here.
