@@ -15,24 +15,39 @@ public struct FunctionArgument {
 }
 
 extension Connection {
-    /// Defines an SQL function that always answers NULL, such as the ones that Apple's triggers call. Those of the schema may call it too
-    /// where the schema is not trusted.
-    public func defineNullFunction(_ name: String, argumentCount: Int32) throws {
-        try defineFunction(name, argumentCount: argumentCount, flags: SQLITE_INNOCUOUS) { _ in .null }
+    /// Defines an SQL function that triggers call to tell of a row: it notes two of its arguments in `reportedRows`, and answers NULL.
+    public func defineReport(_ name: String, argumentCount: Int32, noting places: (Int, Int)) throws {
+        try defineSchemaFunction(name, argumentCount: argumentCount, isDeterministic: false) { [report] arguments in
+            report.rows.append((arguments[places.0].int, arguments[places.1].int))
+            return .null
+        }
+    }
+
+    /// Defines an SQL function without side effects in the database, which triggers, indexes and the like may call where the schema is not trusted.
+    ///
+    /// - Parameter isDeterministic: whether equal arguments always give equal results.
+    public func defineSchemaFunction(
+        _ name: String,
+        argumentCount: Int32,
+        isDeterministic: Bool = true,
+        _ body: @escaping ([FunctionArgument]) -> SQLiteValue
+    ) throws {
+        try define(name, argumentCount, SQLITE_INNOCUOUS | (isDeterministic ? SQLITE_DETERMINISTIC : 0), body)
     }
 
     /// Defines an SQL function with no side effects: equal arguments always give equal results.
-    public func defineFunction(
-        _ name: String,
-        argumentCount: Int32,
-        flags: Int32 = 0,
-        _ body: @escaping ([FunctionArgument]) -> SQLiteValue
-    ) throws {
+    public func defineFunction(_ name: String, argumentCount: Int32, _ body: @escaping ([FunctionArgument]) -> SQLiteValue) throws {
+        try define(name, argumentCount, SQLITE_DETERMINISTIC, body)
+    }
+
+    private func define(_ name: String, _ argumentCount: Int32, _ flags: Int32, _ body: @escaping ([FunctionArgument]) -> SQLiteValue)
+        throws
+    {
         let code = sqlite3_create_function_v2(
             handle,
             name,
             argumentCount,
-            SQLITE_UTF8 | SQLITE_DETERMINISTIC | flags,
+            SQLITE_UTF8 | flags,
             CallbackContext(Function(body: body)).address,
             callFunction,
             nil,

@@ -20,6 +20,8 @@ public final class Connection {
     @exclusivity(unchecked) var knownDataVersion: UInt32?
     /// What the aggregate of `defineSink()` does with a row.
     let rowSink: CallbackContext<RowSink>
+    /// What functions of `defineReport` have noted since it was taken.
+    let report = RowReport()
     /// Who is told of slow statements.
     var profile: CallbackContext<Profile>?
     @exclusivity(unchecked) private var cache = RecentlyUsed<String, Statement>(countLimit: 256, costLimit: 16 << 20)

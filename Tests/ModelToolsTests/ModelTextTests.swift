@@ -37,7 +37,10 @@ struct ModelTextTests {
     }
 
     private func element(
-        _ property: String? = nil, expression: Model.Expression? = nil, isAscending: Bool = true, collation: Model.FetchIndex.Collation = .binary
+        _ property: String? = nil,
+        expression: Model.Expression? = nil,
+        isAscending: Bool = true,
+        collation: Model.FetchIndex.Collation = .binary
     ) -> Model.FetchIndex.Element {
         var element = Model.FetchIndex.Element()
         element.property = property

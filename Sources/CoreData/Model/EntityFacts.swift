@@ -67,8 +67,4 @@ extension NSEntityDescription {
     var inheritanceChain: [NSEntityDescription] { (superentity?.inheritanceChain ?? []) + [self] }
     /// Everything that inherits from this entity, in index order.
     var allSubentities: [NSEntityDescription] { Array(managedObjectModel.entitiesInIndexOrder[subtree].dropFirst()) }
-    /// Attributes that a store would have to keep but cannot yet, inherited ones included.
-    var unsupportedAttributes: [NSAttributeDescription] {
-        storedProperties.compactMap { $0 as? NSAttributeDescription }.filter { !$0.isStorable }
-    }
 }

@@ -95,16 +95,26 @@ extension NSManagedObjectModel {
 }
 
 extension NSManagedObjectModel {
-    /// - Throws: `CocoaError.coreData` that names the first attribute which a store of this configuration cannot keep yet.
-    func requireStorableAttributes(forConfigurationName configuration: String?) throws {
+    /// - Parameter isComputing: whether the store computes derived attributes.
+    /// - Throws: `CocoaError.coreData` that names the first attribute which a store of this configuration cannot keep.
+    func requireStorableAttributes(forConfigurationName configuration: String?, isComputing: Bool) throws {
         for entity in entities(forConfigurationName: configuration) ?? [] {
-            guard let attribute = entity.unsupportedAttributes.first else { continue }
-            let kind = attribute is NSDerivedAttributeDescription ? "derived" : "\(attribute.type.name)"
-            throw CocoaError.coreData(
-                .coreData,
-                "Attribute \(attribute.name) of entity \(entity.name ?? "") is \(kind), which is not supported yet."
-            )
+            for attribute in entity.storedProperties.compactMap({ $0 as? NSAttributeDescription }) {
+                try attribute.requireStorable(isComputing: isComputing)
+            }
         }
+    }
+}
+
+extension NSAttributeDescription {
+    fileprivate func requireStorable(isComputing: Bool) throws {
+        let place = "Attribute \(name) of entity \(entity.name ?? "")"
+        if !isStorable { throw CocoaError.coreData(.coreData, "\(place) is \(type.name), which is not supported yet.") }
+        guard let derived = self as? NSDerivedAttributeDescription else { return }
+        guard isComputing else {
+            throw CocoaError.coreData(.coreData, "\(place) is derived, which stores of SQLite and in memory compute, and others do not.")
+        }
+        _ = try Derivation(derived)
     }
 }
 

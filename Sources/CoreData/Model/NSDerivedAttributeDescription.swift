@@ -5,8 +5,6 @@ open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sen
     var derivation: NSObject? { willSet { requireEditable() } }
 
     override var hashBytes: [UInt8] { VersionHash.derivedAttribute(derivation?.description ?? "") }
-    override var isStorable: Bool { false }
-
     override func takeState(of other: NSPropertyDescription) {
         super.takeState(of: other)
         derivation = (other as? NSDerivedAttributeDescription)?.derivation

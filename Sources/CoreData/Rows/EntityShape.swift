@@ -30,6 +30,8 @@ final class EntityShape: @unchecked Sendable {
     let attributes: [NSAttributeDescription?]
     /// The slots of attributes.
     let attributeSlots: SlotMask
+    /// The slots of derived attributes, whose values are the store's.
+    let derivedSlots: SlotMask
     /// The slots that belong to properties: all but the positions in ordered relationships.
     let propertySlots: SlotMask
     let toOnes: [NSRelationshipDescription?]
@@ -66,6 +68,7 @@ final class EntityShape: @unchecked Sendable {
         layout = .interned(stored.map { EntityLayout.Slot(name: $0.name, kind: $0.kind) })
         attributes = stored.map { $0.property as? NSAttributeDescription }
         attributeSlots = Self.slots(of: stored) { $0.property is NSAttributeDescription }
+        derivedSlots = Self.slots(of: stored) { $0.property is NSDerivedAttributeDescription }
         propertySlots = Self.slots(of: stored) { $0.kind != .position }
         toOnes = stored.map { $0.kind == .reference ? $0.property as? NSRelationshipDescription : nil }
         toManys = entity.toManyRelationships

@@ -124,12 +124,12 @@ extension Row {
         return differences
     }
 
-    /// Whether both rows have the same values, but for positions, which are no part of a version, and numbers that a store may have rounded.
-    func agrees(with other: Row) -> Bool {
+    /// Whether both rows have the same values, but for positions and some other slots, which are no part of a version, and numbers that a store may have rounded.
+    func agrees(with other: Row, besides others: SlotMask = SlotMask()) -> Bool {
         let layout = layout
         guard layout === other.layout else { return false }
         return (0..<layout.count).allSatisfy { slot in
-            layout.kinds[slot] == .position || layout.floatingSlots.contains(slot) || equals(other, at: slot)
+            layout.kinds[slot] == .position || others.contains(slot) || layout.floatingSlots.contains(slot) || equals(other, at: slot)
         }
     }
 

@@ -138,7 +138,9 @@ final class RowCache: @unchecked Sendable {
     /// Where rows were written since, those that are not known are the reader's alone: nobody can tell whether they are what was there before.
     ///
     /// NB: what is read later counts, though its version is lower: it may have been deleted and written again, or come from a backup.
-    func publish(_ batch: RowBatch, root: Int, readAt moment: UInt32) -> [Row?] {
+    ///
+    /// - Parameter derived: slots that may have other values in the same version: what is read later counts.
+    func publish(_ batch: RowBatch, root: Int, readAt moment: UInt32, derived: SlotMask = SlotMask()) -> [Row?] {
         let pointer = Unmanaged.passUnretained(batch).toOpaque()
         var known: [Row?] = []
         // Rows whose last reference is the one taken below must not be released under the lock.
@@ -153,7 +155,10 @@ final class RowCache: @unchecked Sendable {
             if tables[root]?.find(key) != nil, let existing = lockedRow(root, key) {
                 let version = EntityLayout.version(row)
                 // Of rows whose versions are not known the one that was read last counts.
-                if version != 0, existing.version == version || (existing.version > version && existing.isKnown(since: moment)) {
+                let isSame =
+                    existing.version == version
+                    && (derived.isEmpty || existing.differences(from: Row(batch, index), among: derived).isEmpty)
+                if version != 0, isSame || (existing.version > version && existing.isKnown(since: moment)) {
                     if known.isEmpty { known = Array(repeating: nil, count: batch.count) }
                     known[index] = existing
                     continue
@@ -249,13 +254,16 @@ final class RowCache: @unchecked Sendable {
 
     /// The known rows of the keys of a batch that holds some values only, to be used instead of its own; empty where there is none. Of those
     /// that the batch shows to be old, none is known any more.
-    func rows(insteadOf batch: RowBatch, root: Int) -> [Row?] {
+    ///
+    /// - Parameter derived: those of its slots that may have other values in the same version.
+    func rows(insteadOf batch: RowBatch, root: Int, derived: SlotMask) -> [Row?] {
         var known: [Row?] = []
         var old: [Int64] = []
         for index in 0..<batch.count {
             let (key, version) = (EntityLayout.key(batch.row(index)), EntityLayout.version(batch.row(index)))
             guard let existing = row(root: root, key: key) else { continue }
-            if version == 0 || existing.version < version {
+            let isSame = derived.isEmpty || existing.differences(from: Row(batch, index), among: derived).isEmpty
+            if version == 0 || existing.version < version || (existing.version == version && !isSame) {
                 old.append(key)
             } else {
                 if known.isEmpty { known = Array(repeating: nil, count: batch.count) }

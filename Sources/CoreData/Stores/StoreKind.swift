@@ -92,6 +92,6 @@ package struct StoreOpening {
         guard model.entities(forConfigurationName: configurationName) != nil else {
             throw CocoaError.coreData(.persistentStoreOpen, "The model has no configuration \"\(configurationName ?? "")\".")
         }
-        try model.requireStorableAttributes(forConfigurationName: configurationName)
+        try model.requireStorableAttributes(forConfigurationName: configurationName, isComputing: false)
     }
 }

@@ -2,11 +2,7 @@ import ModelFormat
 
 extension Model.Attribute {
     var warnings: [String] {
-        [derived, composite, undefinedType, missingDefault, unfitDefault, range, insecureTransformer, reservedName].compactMap { $0 }
-    }
-
-    private var derived: String? {
-        derivation == nil ? nil : "is derived, which no store takes yet: make it a plain attribute that willSave() sets"
+        [composite, undefinedType, missingDefault, unfitDefault, range, insecureTransformer, reservedName].compactMap { $0 }
     }
 
     private var composite: String? {

@@ -333,17 +333,8 @@ struct FixtureHistoryTests {
             guard case .blob(let content)? = row?[0] else { throw CocoaError(.coreData) }
             return try NSManagedObjectModel(Model(archive: ArchivedModelReader.inflated(content)))
         }
-        for entity in model.entities { entity.properties = entity.declaredProperties.map(plain) }
         try Fixtures.copyStore(store, to: folder.store)
         return try Stack(folder.store, model, options: options.merging([NSIgnorePersistentStoreVersioningOption: true]) { $1 })
-    }
-
-    /// A store takes no computed attributes yet; what is in their columns is read as it is.
-    private func plain(_ property: NSPropertyDescription) -> NSPropertyDescription {
-        guard let derived = property as? NSDerivedAttributeDescription else { return property }
-        let plain = NSAttributeDescription()
-        (plain.name, plain.attributeType, plain.isOptional) = (derived.name, derived.attributeType, true)
-        return plain
     }
 
     @Test("reads as its golden file says", arguments: stores)

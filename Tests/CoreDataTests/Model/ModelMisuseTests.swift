@@ -88,12 +88,15 @@ struct ModelMisuseTests {
     )
     func unsupported(type: NSAttributeDescription.AttributeType) throws {
         let model = NSManagedObjectModel(NSEntityDescription("A", attribute("odd", type))).frozen()
-        let error = #expect(throws: CocoaError.self) { try model.requireStorableAttributes(forConfigurationName: nil) }
+        let error = #expect(throws: CocoaError.self) { try model.requireStorableAttributes(forConfigurationName: nil, isComputing: true) }
         #expect(error?.code == .coreData)
         #expect(error.map { $0.userInfo[NSLocalizedDescriptionKey] as? String ?? "" }?.contains("odd of entity A") == true)
 
         let transient = attribute("odd", type)
         transient.isTransient = true
-        try NSManagedObjectModel(NSEntityDescription("A", transient)).frozen().requireStorableAttributes(forConfigurationName: nil)
+        try NSManagedObjectModel(NSEntityDescription("A", transient)).frozen().requireStorableAttributes(
+            forConfigurationName: nil,
+            isComputing: true
+        )
     }
 }

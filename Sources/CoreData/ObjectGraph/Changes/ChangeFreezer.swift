@@ -170,6 +170,7 @@ struct ChangeFreezer {
     private func isIncomplete(_ object: NSManagedObject) -> Bool {
         if object.key < 0 || EntityLayout.key(object.row) != object.key { return true }
         let shape = object.scope.shape
+        if !shape.derivedSlots.isEmpty { return true }
         if shape.layout.referenceSlots.isEmpty { return false }
         let row = object.currentRow
         return shape.layout.referenceSlots.contains { slot in

@@ -23,6 +23,7 @@ extension ContextSave {
         context.tracker.removeAll()
         context.noteChildSavesSaved(isInStore)
         context.tracker.unlockAll()
+        saved.derived.note(in: context.tracker)
         if !context.identityMap.forwarding.isEmpty { context.identityMap.forwarding = KeyForwarding() }
         let corrections = context.forwarded(takeCorrections())
         context.dropForwardings()

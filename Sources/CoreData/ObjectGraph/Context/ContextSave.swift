@@ -88,6 +88,7 @@ final class ContextSave {
         let receipt: SaveReceipt
         /// How many events of the context had ended when its changes were frozen.
         let eventCount: Int
+        let derived: DerivedChanges
     }
 
     private func saveResolvingConflicts() throws -> Saved {
@@ -127,8 +128,9 @@ final class ContextSave {
         groups = freezer.groups
         let eventCount = context.tracker.eventCount
         let receipt = try submit(freezer.changes)
+        let derived = DerivedChanges(before: parent.isStoreSide ? groups : [])
         receipt.publish()
-        return Saved(freezer: freezer, receipt: receipt, eventCount: eventCount)
+        return Saved(freezer: freezer, receipt: receipt, eventCount: eventCount, derived: derived)
     }
 
     /// Asks the parent, before objects get keys, for those that were never in a file as far as is known here.

@@ -52,6 +52,7 @@ struct BatchValue {
             }
             if property.isTransient { throw error(.coreData, "is transient: no store has it") }
             switch property {
+            case is NSDerivedAttributeDescription: throw error(.coreData, "is derived: the store computes it from what it is derived from")
             case is NSAttributeDescription: return property
             case let relationship as NSRelationshipDescription:
                 if relationship.isToMany {

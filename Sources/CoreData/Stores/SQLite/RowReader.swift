@@ -104,9 +104,11 @@ final class RowReader {
     /// What the cache has of a batch that nobody writes any more, and which it knows from now on, unless values are missing.
     private func known(_ batch: RowBatch, _ plan: ColumnPlan) -> [Row?] {
         let root = plan.entity.rootEntity.index
-        guard let held = plan.heldSlots else { return store.cache.publish(batch, root: root, readAt: moment) }
+        guard let held = plan.heldSlots else {
+            return store.cache.publish(batch, root: root, readAt: moment, derived: plan.shape.derivedSlots)
+        }
         batch.setNull(but: held)
-        return store.cache.rows(insteadOf: batch, root: root)
+        return store.cache.rows(insteadOf: batch, root: root, derived: plan.shape.derivedSlots.intersection(held))
     }
 
     /// Decodes a row.

@@ -51,6 +51,6 @@ extension SQLiteStore {
         guard model.entities(forConfigurationName: configurationName) != nil else {
             throw CocoaError.coreData(.persistentStoreOpen, "The model has no configuration \"\(configurationName ?? "")\".")
         }
-        try model.requireStorableAttributes(forConfigurationName: configurationName)
+        try model.requireStorableAttributes(forConfigurationName: configurationName, isComputing: true)
     }
 }

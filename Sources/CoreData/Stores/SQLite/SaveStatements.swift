@@ -66,7 +66,8 @@ final class SaveStatements {
                 let owner = shape.positionSlots.firstIndex(of: slot).flatMap { entity.columns[shape.layout.slots[$0].name] }
                 return owner?.orderColumn.map { [$0] } ?? []
             }
-            guard let column = entity.columns[property.name] else { return [] }
+            // What a derived attribute has is what triggers make of it.
+            guard let column = entity.columns[property.name], !shape.derivedSlots.contains(slot) else { return [] }
             return [column.name] + (column.entityColumn.map { [$0] } ?? [])
         }
     }

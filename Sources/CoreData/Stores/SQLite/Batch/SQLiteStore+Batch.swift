@@ -8,6 +8,7 @@ extension SQLiteStore {
     func execute(_ request: BatchRequest, _ next: () throws -> Void) throws -> BatchReceipt {
         do {
             return try pool.write { connection in
+                _ = connection.takeReportedRows()
                 let changes = try connection.transaction(.immediate) {
                     try requireSameStore(connection)
                     let writer = try history.map { try HistoryWriter(self, connection, $0) }
@@ -18,9 +19,15 @@ extension SQLiteStore {
                     try next()
                     return changes
                 }
+                let derived = changedByTriggers(connection)
                 let number = publicationOrder.next()
                 lock.commits.signal()
-                return BatchReceipt(changes: changes) { [self] in publicationOrder.publish(number) { _ in forget(changes) } }
+                return BatchReceipt(changes: changes) { [self] in
+                    publicationOrder.publish(number) { _ in
+                        forget(changes)
+                        for (root, keys) in derived { cache.forget(root: root, keys: keys) }
+                    }
+                }
             }
         } catch let error as SQLiteError {
             orderMarks.forget()

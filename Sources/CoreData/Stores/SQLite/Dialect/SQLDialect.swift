@@ -1,4 +1,5 @@
 import CSQLite
+import Foundation
 import SQLiteDriver
 
 /// SQLite's own words in the statements of fetches, saves and batch requests: another database would say the same in others.
@@ -43,6 +44,29 @@ enum SQLDialect {
     static func proposed(_ column: String) -> String { "excluded.\(column)" }
 
     static func returning(_ columns: String) -> String { " RETURNING \(columns)" }
+
+    // MARK: Deriving
+
+    /// What the names of all triggers of derived attributes begin with.
+    static let derivationPrefix = "Z_DA_"
+    static let now = SQLFunctions.now + "()"
+
+    static func orZero(_ value: String) -> String { "IFNULL(\(value), 0)" }
+
+    static func name(of function: Derivation.Function) -> String {
+        switch function {
+        case .canonical: SQLFunctions.canonical
+        case .uppercase: "upper"
+        case .lowercase: "lower"
+        }
+    }
+
+    /// Tells the connection of the rows that a trigger has written; the condition follows.
+    static func report(isInsert: Bool, table: String, attribute: String, column: String) -> String {
+        let function = SQLFunctions.reports[isInsert ? 1 : 0]
+        let name = attribute.replacingOccurrences(of: "'", with: "''")
+        return "SELECT \(function)('\(table)', \(SQLNames.entity), \(SQLNames.key), '\(name)', \(column)) FROM \(table)"
+    }
 
     // MARK: Comparing
 

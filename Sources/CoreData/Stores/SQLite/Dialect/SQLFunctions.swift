@@ -1,3 +1,4 @@
+import Foundation
 import Predicates
 import SQLiteDriver
 import class Predicates.NSComparisonPredicate
@@ -19,8 +20,30 @@ enum SQLFunctions {
         for (kind, name) in localizedCollations {
             try connection.defineCollation(name) { SortComparison.compare(utf8: $0, $1, kind: kind) }
         }
-        for name in triggerFunctions { try connection.defineNullFunction(name, argumentCount: 5) }
+        try registerDerivations(on: connection)
     }
+
+    /// What triggers call. They may where the schema is not trusted.
+    private static func registerDerivations(on connection: Connection) throws {
+        // NB: the arguments are table, entity, key, attribute and value.
+        for name in reports { try connection.defineReport(name, argumentCount: 5, noting: (1, 2)) }
+        try connection.defineSchemaFunction(now, argumentCount: 0, isDeterministic: false) { _ in
+            .real(Date().timeIntervalSinceReferenceDate)
+        }
+        for (name, change) in textFunctions {
+            try connection.defineSchemaFunction(name, argumentCount: 1) { $0[0].isNull ? .null : .text(change($0[0].string)) }
+        }
+    }
+
+    /// `cd_canonical(text)`: without case and marks.
+    static let canonical = "cd_canonical"
+    static let now = "NSCoreDataNow"
+
+    /// NB: SQLite's own `upper` and `lower` know the letters of ASCII only.
+    private static let textFunctions: [(String, @Sendable (String) -> String)] = [
+        (canonical, { $0.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil) }),
+        ("upper", { $0.uppercased() }), ("lower", { $0.lowercased() }),
+    ]
 
     private static let collations: [(TextFolding, String)] = [
         (.caseInsensitive, "cd_c"), (.diacriticInsensitive, "cd_d"), (.caseAndDiacriticInsensitive, "cd_cd"),
@@ -30,8 +53,8 @@ enum SQLFunctions {
         (.localized, "cd_localized"), (.localizedCaseInsensitive, "cd_localized_c"), (.localizedStandard, "cd_localized_standard"),
     ]
 
-    /// The functions that the triggers of Apple's Core Data call.
-    private static let triggerFunctions = [
+    /// The functions by which the triggers of Apple's Core Data, and those here, tell of the rows that they have written.
+    static let reports = [
         "NSCoreDataDATriggerUpdatedAffectedObjectValue", "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
         "NSCoreDataTriggerUpdateAffectedObjectValue",
     ]

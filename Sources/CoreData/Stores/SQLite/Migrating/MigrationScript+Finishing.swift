@@ -22,6 +22,7 @@ extension MigrationScript {
             createIndex(name, sql)
         }
         for sql in lostIndexes.map(\.sql) + lostTriggers.map(\.sql) { run(sql) }
+        for derived in transition.new.derivedColumns { ([derived.recomputation].compactMap { $0 } + derived.triggers).forEach { run($0) } }
         numberHistory()
         numberEntities()
     }

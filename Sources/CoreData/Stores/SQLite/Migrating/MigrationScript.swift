@@ -73,9 +73,11 @@ struct MigrationScript {
         }
     }
 
-    /// NB: the triggers of derived attributes call Apple's own functions; no model that has such attributes is opened here.
+    /// NB: the triggers of derived attributes name tables and columns of the old version. Those of the new one come when everything is in place.
     private mutating func dropDerivations() {
-        for trigger in file.triggers where trigger.name.hasPrefix("Z_DA_") { run("DROP TRIGGER \(quotedName(trigger.name))") }
+        for trigger in file.triggers where trigger.name.hasPrefix(SQLDialect.derivationPrefix) {
+            run("DROP TRIGGER \(quotedName(trigger.name))")
+        }
     }
 
     private mutating func park() {

@@ -45,6 +45,7 @@ final class RowCopy {
         let connection = try Connection(path: location(store), mode: .readWrite, isURI: true)
         connection.setBusyTimeout(seconds: patience)
         connection.harden()
+        try SQLFunctions.register(on: connection)
         SQLLog.observe(connection, counter: store.counter, slow: nil)
         try connection.trustSchemaWithVirtualTables()
         try connection.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF")
@@ -171,7 +172,9 @@ extension RowCopy {
 
     private func columns(_ entity: CopiedEntity, _ old: SQLEntity, _ new: SQLEntity) -> [Column]? {
         let origins = Dictionary(entity.attributes.map { ($0.new.name, $0.old.name) }) { $1 }
-        let stored = entity.destination.propertiesByName.values.compactMap { $0 as? NSAttributeDescription }.filter { !$0.isTransient }
+        let stored = entity.destination.propertiesByName.values.compactMap { $0 as? NSAttributeDescription }.filter {
+            !$0.isTransient && !($0 is NSDerivedAttributeDescription)
+        }
         var columns: [Column] = []
         for attribute in stored {
             guard let column = new.columns[attribute.name] else { return nil }

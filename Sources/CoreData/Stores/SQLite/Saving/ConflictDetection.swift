@@ -18,7 +18,8 @@ final class ConflictDetection {
     /// Notes a conflict where the cache has a newer row than the change is measured against, or another one of the same version.
     func noteNewerCachedRow(_ change: some MeasuredChange, _ group: ChangeSet.Group, _ statements: SaveStatements) -> Bool {
         guard let base = change.base, let cached = store.cache.row(root: statements.root, key: change.key), cached !== base,
-            cached.version > base.version || (cached.version == base.version && !cached.agrees(with: base))
+            cached.version > base.version
+                || (cached.version == base.version && !cached.agrees(with: base, besides: group.entity.shape.derivedSlots))
         else { return false }
         note(group, change.key, cached, base.version, isStoreAhead: false)
         return true

@@ -1,7 +1,10 @@
 extension SaveRun {
     /// The transaction is committed: rows get their references, and the cache the rows. Nobody else may be reading the rows.
     func publish() {
-        for (_, group) in changes.groups { completeReferences(of: group) }
+        for (place, (_, group)) in changes.groups.enumerated() {
+            completeReferences(of: group)
+            derived.complete(group, at: place, insertedKeys: insertedKeys[place])
+        }
         store.publicationOrder.publish(number) { tellCache(isOvertaken: $0) }
         for (index, (_, group)) in changes.groups.enumerated() { forgetVersions(of: group, updatedVersions[index]) }
         for (root, first, count) in keys.pooled { store.keyPool.put(first, count: count, root: root) }
@@ -16,6 +19,16 @@ extension SaveRun {
             store.cache.forget(root: root, deletes: group.deletes)
         }
         for (root, keys) in unlistedUpdates { for key in keys { store.cache.forget(root: root, key: key) } }
+        for (root, keys) in derived.changedRows(besides: writtenRows) { store.cache.forget(root: root, keys: keys) }
+        // A later save may have changed what is derived, and no version tells.
+        guard isOvertaken else { return }
+        for (entity, keys) in writtenRows where !entity.shape.derivedSlots.isEmpty {
+            store.cache.forget(root: entity.rootEntity.index, keys: keys)
+        }
+    }
+
+    private var writtenRows: [(entity: NSEntityDescription, keys: [Int64])] {
+        changes.groups.enumerated().map { ($1.group.entity, $1.group.updates.map(\.key) + insertedKeys[$0]) }
     }
 
     /// Rows whose versions have become ones that no row can say: the store is asked for them before the next change.

@@ -19,6 +19,8 @@ final class SaveRun {
     private(set) var writtenMetadata: Int?
     /// The number of the save in the store's history, if it is there.
     private(set) var transaction: Int64?
+    /// What triggers have made of derived attributes.
+    private(set) var derived = DerivedValues.none
     private var history: HistoryWriter?
     private let positions: PositionAssignment
     /// Whether values under constraints that updates replace are taken away before: an earlier attempt has shown that they can collide.
@@ -40,6 +42,7 @@ final class SaveRun {
     /// - Throws: `SaveConflicts`, `BrokenUniqueIndex`, `SQLiteError`, `CocoaError`; the transaction is to be rolled back then.
     func write() throws {
         try store.requireSameStore(connection)
+        _ = connection.takeReportedRows()
         history = try store.history.map { try HistoryWriter(store, connection, $0) }
         keys = try KeyReservation(store: store, connection: connection).keys(for: changes)
         let conflicts = ConflictDetection(store, connection)
@@ -51,6 +54,7 @@ final class SaveRun {
         try conflicts.throwIfAny()
         try writeInserts(writer)
         try LinkWriter(store: store, connection: connection, resolve: resolve).write(changes)
+        derived = try DerivedValues(of: self)
         if let history, try history.finish(changes.origin) { transaction = history.number }
         try writeMetadata()
     }

@@ -1,9 +1,10 @@
 extension SQLSchema {
     /// Everything that makes a new store, in order: tables, their indexes, the three system tables, and the entities' numbers.
     ///
-    /// Left out: R-tree and partial indexes, indexes over expressions, and the triggers of derived attributes.
+    /// Left out: R-tree and partial indexes, and indexes over expressions.
     var creationStatements: [String] {
-        tables.flatMap(tableStatements) + tables.flatMap(indexStatements) + Self.systemTables + entities.map(numberStatement)
+        tables.flatMap(tableStatements) + tables.flatMap(indexStatements) + derivedColumns.flatMap(\.triggers) + Self.systemTables
+            + entities.map(numberStatement)
     }
 
     static let systemTables = [

@@ -1,0 +1,328 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreData
+
+/// Without a delegate, a controller follows nothing.
+private final class Follower: NSObject, NSFetchedResultsControllerDelegate {}
+
+@Suite("A derived attribute")
+struct DerivedAttributeTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @discardableResult
+    private func new(_ name: String, _ context: NSManagedObjectContext, _ values: [String: Any?] = [:]) -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(forEntityName: name, into: context)
+        for (key, value) in values { object.setValue(value, forKey: key) }
+        return object
+    }
+
+    private func books(_ context: NSManagedObjectContext, _ predicate: NSPredicate? = nil) throws -> [NSManagedObject] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+        request.predicate = predicate
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        return try context.fetch(request)
+    }
+
+    // * A book with an author of a country, two pages, tags, a part and a friend; then the author is renamed, a page goes, another book gets a tag.
+    // => Each form has its value once it is saved, in this context at once, and in another coordinator's.
+    @Test("has what its expression says of the object that was saved", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func forms(type: String) throws {
+        let stack = Stack(DerivedShelf.make())
+        try stack.coordinator.addPersistentStore(ofType: type, configurationName: nil, at: type == NSSQLiteStoreType ? folder.store : nil)
+        let context = stack.newContext()
+        let author = new("Author", context, ["name": "Zoë", "country": new("Country", context, ["name": "Chad"])])
+        let book = new("Book", context, ["title": "Ein Über-Buch", "author": author])
+        let pages = [(100, 0.5), (23, 0.25)].map { new("Page", context, ["words": $0.0, "weight": $0.1, "book": book]) }
+        let tag = new("Tag", context, ["points": 3, "books": Set([book])])
+        let part = new("Book", context, ["title": "II", "part": book, "friends": Set([book])])
+        let start = Date()
+        try context.save()
+        for book in [book, part] { #expect(DerivedShelf.found(book) == DerivedShelf.expected(book)) }
+        #expect(book.value(forKey: "search") as? String == "ein uber-buch")
+        #expect(book.value(forKey: "wordCount") as? Int == 123)
+        let saved = try #require(book.value(forKey: "saved") as? Date)
+        #expect(saved >= start && saved <= Date())
+
+        author.setValue("Ada", forKey: "name")
+        context.delete(pages[0])
+        part.setValue(Set([tag]), forKey: "tags")
+        tag.setValue(5, forKey: "points")
+        try context.save()
+        let other = stack.newContext()
+        for book in try books(other) { #expect(DerivedShelf.found(book) == DerivedShelf.expected(book)) }
+        // Who did not change has to be read again.
+        context.refreshAllObjects()
+        #expect(book.value(forKey: "authorName") as? String == "Ada")
+        #expect(try books(context, NSPredicate(format: "search BEGINSWITH 'ein' AND tagPoints == 5 AND pageCount == 1")) == [book])
+        try stack.close()
+    }
+
+    // * Eight seeds of 60 steps: everything that changes a value, also by batch requests, with a save after some of them.
+    // => The file has what follows from its other values, for a stranger and for who reads again.
+    @Test("follows whatever is done", arguments: 1...8)
+    func walk(seed: UInt64) throws {
+        var random = SeededGenerator(seed)
+        let stack = try Stack(folder.store, DerivedShelf.make())
+        let context = stack.newContext()
+        func any(_ name: String) throws -> NSManagedObject? {
+            try context.fetch(NSFetchRequest<NSManagedObject>(entityName: name)).randomElement(using: &random)
+        }
+        for step in 0..<60 {
+            let number = Int.random(in: 0..<100, using: &random)
+            switch Int.random(in: 0..<14, using: &random) {
+            case 0, 1: new("Book", context, ["title": "Bé \(number)", "author": try any("Author")])
+            case 2: new("Page", context, ["words": number, "weight": Double(number) / 4, "book": try any("Book")])
+            case 3: new("Tag", context, ["points": number])
+            case 4: new("Author", context, ["name": "é\(number)", "country": try any("Country")])
+            case 5: try any(["Page", "Book", "Tag", "Author", "Country"].randomElement(using: &random)!).map(context.delete)
+            case 6: try any("Page")?.setValue(try any("Book"), forKey: "book")
+            case 7: try any("Page")?.setValue(number, forKey: "words")
+            case 8: try any("Book")?.setValue(try any("Book"), forKey: "part")
+            case 9: try any("Book")?.mutableSetValue(forKey: "friends").addObjects(from: [try any("Book")].compactMap { $0 })
+            case 10: try any("Book")?.mutableSetValue(forKey: "tags").addObjects(from: [try any("Tag")].compactMap { $0 })
+            case 11:
+                try any("Author")?.setValue(
+                    number.isMultiple(of: 2) ? new("Country", context, ["name": "C\(number)"]) : nil,
+                    forKey: "country"
+                )
+            case 12: try any("Book")?.setValue(number.isMultiple(of: 3) ? nil : "T\(number)", forKey: "title")
+            default:
+                try context.save()
+                try batch(number, context)
+                context.reset()
+            }
+            guard step % 5 == 4 else { continue }
+            try context.save()
+            context.refreshAllObjects()
+            let stranger = try Stack(folder.store, DerivedShelf.make())
+            for context in [context, stack.newContext(), stranger.newContext()] {
+                for book in try books(context) { #expect(DerivedShelf.found(book) == DerivedShelf.expected(book), "step \(step)") }
+            }
+            try stranger.close()
+        }
+        try stack.close()
+    }
+
+    private func batch(_ number: Int, _ context: NSManagedObjectContext) throws {
+        let book = try books(context).first
+        switch number % 4 {
+        case 0: try context.execute(NSBatchInsertRequest(entityName: "Page", objects: [["words": number], ["words": 1, "weight": 0.5]]))
+        case 1:
+            let request = NSBatchUpdateRequest(entityName: "Page")
+            request.propertiesToUpdate = ["words": number, "book": book as Any? ?? NSNull()]
+            try context.execute(request)
+        case 2:
+            let request = NSBatchUpdateRequest(entityName: "Author")
+            request.propertiesToUpdate = ["name": "n\(number)"]
+            try context.execute(request)
+        default:
+            let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Page")
+            request.predicate = NSPredicate(format: "words < %d", number)
+            try context.execute(NSBatchDeleteRequest(fetchRequest: request))
+        }
+    }
+
+    // * A derived attribute is set, alone and with others; a new object gets one; a batch update wants to.
+    // => The store keeps to the expression. The batch update throws.
+    @Test("cannot be assigned for long")
+    func assigned() throws {
+        let stack = try Stack(folder.store, DerivedShelf.make())
+        let context = stack.newContext()
+        let book = new("Book", context, ["title": "A", "pageCount": 7, "upper": "no"])
+        try context.save()
+        #expect(DerivedShelf.found(book) == DerivedShelf.expected(book))
+        book.setValue(9, forKey: "pageCount")
+        try context.save()
+        book.setValue(9, forKey: "pageCount")
+        book.setValue("B", forKey: "title")
+        try context.save()
+        #expect(DerivedShelf.found(book) == DerivedShelf.expected(book) && !context.hasChanges)
+        let other = stack.newContext()
+        #expect(try books(other).map(DerivedShelf.found) == [DerivedShelf.expected(book)])
+        let request = NSBatchUpdateRequest(entityName: "Book")
+        request.propertiesToUpdate = ["pageCount": 3]
+        let error = cocoaError(134060) { try context.execute(request) }
+        #expect(error?.localizedDescription.contains("pageCount") == true)
+        try stack.close()
+    }
+
+    // * Somebody adds a page, by which the book's count is another in the same version.
+    // => Who reads it again sees the count, and who changes the book's title without that is in no conflict.
+    @Test("changes without a new version of its object")
+    func others() throws {
+        let stack = try Stack(folder.store, DerivedShelf.make())
+        let context = stack.newContext()
+        let book = new("Book", context, ["title": "A"])
+        try context.save()
+        let connection = try StorePlace.file(folder.store).connect(.readWrite, timeout: 1)
+        defer { connection.close() }
+        func count(_ book: NSManagedObject?) -> Int? { book?.value(forKey: "pageCount") as? Int }
+        for number in 1...3 {
+            let entity = "SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'Page'"
+            try connection.run("INSERT INTO ZPAGE(Z_PK, Z_ENT, Z_OPT, ZBOOK) VALUES (\(number), (\(entity)), 1, 1)")
+            #expect(count(book) == number - 1)
+            let other = stack.newContext()
+            #expect(count(try books(other).first) == number)
+            book.setValue("A\(number)", forKey: "title")
+            try context.save()
+            #expect(count(book) == number)
+        }
+        try stack.close()
+    }
+
+    // * A results controller sorts by a count; a page moves.
+    // => Once it is saved, the delegate has the new order. Nothing more is to be saved.
+    @Test("is followed by a results controller, as objects of the save count as refreshed")
+    func controller() throws {
+        let stack = try Stack(folder.store, DerivedShelf.make())
+        let context = stack.newContext()
+        let books = ["A", "B", "C"].map { new("Book", context, ["title": $0]) }
+        let page = new("Page", context, ["book": books[0]])
+        try context.save()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+        request.sortDescriptors = ["pageCount", "title"].map { NSSortDescriptor(key: $0, ascending: true) }
+        let controller = NSFetchedResultsController(
+            fetchRequest: request,
+            managedObjectContext: context,
+            sectionNameKeyPath: nil,
+            cacheName: nil
+        )
+        let follower = Follower()
+        controller.delegate = follower
+        try controller.performFetch()
+        func titles() -> [String?] { controller.fetchedObjects?.map { $0.value(forKey: "title") as? String } ?? [] }
+        #expect(titles() == ["B", "C", "A"])
+        page.setValue(books[1], forKey: "book")
+        try context.save()
+        #expect(!context.hasChanges)
+        context.processPendingChanges()
+        #expect(titles() == ["A", "C", "B"] && !context.hasChanges)
+        withExtendedLifetime(follower) {}
+        try stack.close()
+    }
+
+    // * A page comes up through a main context whose parent saves; the book was read in all of them.
+    // => Once it is saved, who reads the book again has the count.
+    @Test("is seen by children who read again")
+    func children() throws {
+        let stack = try Stack(folder.store, DerivedShelf.make())
+        let root = NSManagedObjectContext(.privateQueue), main = NSManagedObjectContext(.privateQueue)
+        root.persistentStoreCoordinator = stack.coordinator
+        main.parent = root
+        try main.performAndWait {
+            let book = new("Book", main, ["title": "A"])
+            try main.save()
+            try root.performAndWait { try root.save() }
+            for count in 1...3 {
+                new("Page", main, ["words": 5, "book": book])
+                try main.save()
+                try root.performAndWait { try root.save() }
+                main.refresh(book, mergeChanges: true)
+                #expect(DerivedShelf.found(book)["pageCount"] == "\(count)" && DerivedShelf.found(book)["wordCount"] == "\(5 * count)")
+            }
+        }
+        try stack.close()
+    }
+
+    @Test(
+        "that cannot be computed is refused with its expression",
+        arguments: [
+            "pages.words", "pages.@max.words", "title.@count", "length:(title)", "nothing", "author.books.@count", "words + 1", "author",
+        ]
+    )
+    func refused(expression: String) throws {
+        let model = DerivedShelf.make { $0["Book"]?.properties.append(DerivedShelf.derived("odd", expression, .integer64)) }
+        let error = cocoaError(134060) { try Stack(folder.store, model) }
+        #expect(error?.localizedDescription.contains("attribute odd of entity Book") == true)
+        #expect(error?.localizedDescription.contains(NSExpression(format: expression).description) == true)
+        #expect(try folder.contents() == [])
+    }
+
+    @Test("is refused by stores that do not compute", arguments: [NSBinaryStoreType, NSXMLStoreType])
+    func documents(type: String) throws {
+        let coordinator = Stack(DerivedShelf.make()).coordinator
+        let error = cocoaError(134060) {
+            try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: folder.file("DerivedShelf.document"))
+        }
+        #expect(error?.localizedDescription.contains("is derived, which stores of SQLite and in memory compute") == true)
+    }
+
+    // * A version without derived attributes is followed by one with them; then one where their sources have another name.
+    // => All have their values at once, and follow what is changed afterwards.
+    @Test("is computed by a migration")
+    func migrated() throws {
+        let names = Set(DerivedShelf.derivations.map(\.0))
+        let plain = DerivedShelf.make { $0["Book"]?.properties.removeAll { names.contains($0.name) } }
+        let stack = try Stack(folder.store, plain)
+        let context = stack.newContext()
+        let author = new("Author", context, ["name": "Ada"])
+        for number in 1...3 {
+            let book = new("Book", context, ["title": "Bé\(number)", "author": author])
+            for _ in 0..<number { new("Page", context, ["words": number, "weight": 0.5, "book": book]) }
+        }
+        new("Box", context)
+        try context.save()
+        try stack.close()
+
+        let options = [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
+        let renamed = DerivedShelf.make { entities in
+            let page = entities["Page"]
+            page?.renamingIdentifier = "Page"
+            page?.name = "Leaf"
+        }
+        for model in [DerivedShelf.make(), renamed] {
+            let stack = try Stack(folder.store, model, options: options)
+            let context = stack.newContext()
+            let books = try books(context)
+            #expect(books.count == 3)
+            for book in books { #expect(DerivedShelf.found(book) == DerivedShelf.expected(book)) }
+            new(model === renamed ? "Leaf" : "Page", context, ["words": 1000, "book": books[0]])
+            try context.save()
+            for book in books { #expect(DerivedShelf.found(book) == DerivedShelf.expected(book)) }
+            try stack.close()
+        }
+    }
+
+    @Test("of a store that Apple's Core Data wrote goes on", .enabled(if: Fixtures.areThere, "\(Fixtures.whyNot)"))
+    func apples() throws {
+        try Fixtures.copyStore("samplemodel2/SampleModel2_V1.sqlite", to: folder.store)
+        let model = try NSManagedObjectModel(contentsOfStoreAt: folder.store)
+        // It is made by a transformer that only that program has.
+        model.entitiesByName["Page"]?.propertiesByName["content"]?.isOptional = true
+        let options = [NSPersistentHistoryTrackingKey: true, NSIgnorePersistentStoreVersioningOption: true]
+        let stack = try Stack(folder.store, model, options: options)
+        let context = stack.newContext()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+        let books = try context.fetch(request)
+        func counts() -> [Bool] {
+            books.map { $0.value(forKey: "pagesCount") as? Int == ($0.value(forKey: "pages") as? Set<NSManagedObject>)?.count }
+        }
+        #expect(!books.isEmpty && counts().allSatisfy { $0 })
+        let page = new("Page", context, ["number": 9999, "book": books[0]])
+        try context.save()
+        #expect(counts().allSatisfy { $0 })
+        page.setValue(books.last, forKey: "book")
+        try context.save()
+        #expect(counts().allSatisfy { $0 })
+        try stack.close()
+    }
+
+    // NB: SQLite's order is that of their names.
+    @Test("has the triggers that Apple's Core Data makes", .enabled(if: Fixtures.areThere, "\(Fixtures.whyNot)"))
+    func triggers() throws {
+        try Fixtures.copyStore("samplemodel2/SampleModel2_V1.sqlite", to: folder.file("Apple.sqlite"))
+        let model = try NSManagedObjectModel(contentsOfStoreAt: folder.file("Apple.sqlite"))
+        try Stack(folder.store, model).close()
+        let heads = try ["Apple.sqlite", "Store.sqlite"].map { name in
+            let inspector = try StoreInspector(url: folder.file(name))
+            defer { inspector.connection.close() }
+            let triggers = try inspector.connection.rows("SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name")
+            return triggers.map { if case .text(let sql) = $0[0] { sql.components(separatedBy: " BEGIN ")[0] } else { "" } }
+        }
+        #expect(heads[0].count == 5 && heads[0] == heads[1])
+    }
+}
