@@ -126,6 +126,35 @@ struct DerivedAttributeTests {
         }
     }
 
+    // * Attributes are derived from derived ones, declared before and after these; everything is new in one save, then the author is renamed.
+    // => All have their values: what one trigger writes, another does not undo.
+    @Test("may be derived from derived ones, in whatever order they are declared", arguments: [false, true])
+    func chained(isReversed: Bool) throws {
+        func ordered(_ attributes: [NSAttributeDescription]) -> [NSAttributeDescription] { isReversed ? attributes.reversed() : attributes }
+        let model = DerivedShelf.make { entities in
+            entities["Author"]?.properties += ordered([
+                DerivedShelf.derived("loud", "uppercase:(name)", .string), DerivedShelf.derived("quiet", "lowercase:(loud)", .string),
+            ])
+            entities["Book"]?.properties += ordered([
+                DerivedShelf.derived("first", "author.quiet", .string), DerivedShelf.derived("second", "uppercase:(first)", .string),
+            ])
+        }
+        let stack = try Stack(folder.store, model)
+        let context = stack.newContext()
+        let book = new("Book", context)
+        let author = new("Author", context, ["name": "Ada"])
+        book.setValue(author, forKey: "author")
+        for name in ["Ada", "Eve"] {
+            author.setValue(name, forKey: "name")
+            try context.save()
+            context.refreshAllObjects()
+            let (small, capital) = (name.lowercased(), name.uppercased())
+            #expect(["loud", "quiet"].map { author.value(forKey: $0) as? String } == [capital, small])
+            #expect(["first", "second"].map { book.value(forKey: $0) as? String } == [small, capital])
+        }
+        try stack.close()
+    }
+
     // * A derived attribute is set, alone and with others; a new object gets one; a batch update wants to.
     // => The store keeps to the expression. The batch update throws.
     @Test("cannot be assigned for long")

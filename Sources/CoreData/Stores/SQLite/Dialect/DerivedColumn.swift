@@ -73,7 +73,7 @@ extension DerivedColumn {
     }
 
     private func valueTriggers(_ path: DerivedPath) -> [String] {
-        let value = path.value(of: "NEW")
+        let value = path.valueOfWritten
         let source = [
             sourceTrigger("SOURCE_INSERT", on: "INSERT", set: value, isNew: true),
             sourceTrigger("SOURCE_UPDATE", on: "UPDATE OF \(path.columns[0])", set: value),

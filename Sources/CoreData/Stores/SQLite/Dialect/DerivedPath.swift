@@ -6,6 +6,8 @@ struct DerivedPath {
     let tables: [String]
     private let function: Derivation.Function?
     private let source: String
+    /// Whether triggers write what is read: `NEW` has what it was before they did.
+    private let isDerived: Bool
 
     /// Nil where the store does not keep one of the entities.
     init?(
@@ -24,13 +26,17 @@ struct DerivedPath {
         }
         guard let column = owner.columns[attribute.name]?.name else { return nil }
         (self.columns, self.tables, self.function, source) = (columns + [column], tables, function, entity.table)
+        isDerived = attribute is NSDerivedAttributeDescription
     }
+
+    /// The value for a row of the source that is written.
+    var valueOfWritten: String { value(of: tables.isEmpty && isDerived ? source : "NEW") }
 
     /// What changes the value at the end of so many relationships more than one.
     func events(at level: Int) -> [DerivedEvent] {
         let (isLast, column) = (level == tables.count - 1, columns[level + 1])
         let (table, rows) = (tables[level], owners(leadingTo: SQLNames.key(of: "NEW"), level))
-        let value = isLast && level == 0 ? applied("NEW.\(column)") : value(of: source)
+        let value = isLast && level == 0 && !isDerived ? applied("NEW.\(column)") : value(of: source)
         let suffix = tables.count == 1 ? "" : "_\(level + 1)"
         return [
             DerivedEvent("INSERT" + suffix, "INSERT", on: table, set: value, of: rows, isInsert: true),
