@@ -22,7 +22,7 @@ enum Derivation {
     /// - Throws: `CocoaError.coreData` that names the attribute, and says what can be computed.
     init(_ attribute: NSDerivedAttributeDescription) throws {
         guard let entity = attribute.owner, let expression = attribute.derivationExpression,
-            let derivation = Self(expression, of: entity), derivation.fits(attribute)
+            let derivation = Self(expression, of: entity), derivation.fits(attribute), !derivation.leads(to: attribute)
         else { throw attribute.cannotBeDerived }
         self = derivation
     }
@@ -92,6 +92,25 @@ enum Derivation {
         self = .value(links, attribute, nil)
     }
 
+    /// The attribute whose values are used.
+    private var source: NSAttributeDescription? {
+        switch self {
+        case .now, .count: nil
+        case .value(_, let attribute, _), .sum(_, let attribute): attribute
+        }
+    }
+
+    /// Whether it is computed from the attribute, perhaps by others that are derived: of a circle nothing would be the first value.
+    private func leads(to attribute: NSDerivedAttributeDescription) -> Bool {
+        var (next, seen) = (source, Set<ObjectIdentifier>())
+        while let derived = next as? NSDerivedAttributeDescription, seen.insert(ObjectIdentifier(derived)).inserted {
+            if derived === attribute { return true }
+            guard let entity = derived.owner, let expression = derived.derivationExpression else { return false }
+            next = Self(expression, of: entity)?.source
+        }
+        return false
+    }
+
     /// Whether the attribute's type can hold what is computed.
     private func fits(_ derived: NSAttributeDescription) -> Bool {
         switch self {
@@ -126,7 +145,7 @@ extension NSDerivedAttributeDescription {
             """
             The derived attribute \(name) of entity \(owner?.name ?? "") has the derivation \(derivation?.description ?? "nil"), which \
             cannot be computed: use a key path over to-one relationships to an attribute of the same type, canonical:, uppercase: or lowercase: \
-            of a text, a to-many relationship's @count or @sum of a number, or now().
+            of a text, a to-many relationship's @count or @sum of a number, or now(); and nothing that is derived from the attribute itself.
             """,
             userInfo: ["entity": owner?.name ?? "", "property": name]
         )

@@ -155,6 +155,20 @@ struct DerivedAttributeTests {
         try stack.close()
     }
 
+    // * Two attributes are derived from each other; one is derived from itself in the parent.
+    // => The store is refused: triggers would set off each other without end, in every save.
+    @Test("is refused where it is derived from itself", arguments: [["other", "odd"], ["part.odd", "title"], ["uppercase:(odd)", "title"]])
+    func circular(expressions: [String]) throws {
+        let model = DerivedShelf.make { entities in
+            for (name, expression) in zip(["odd", "other"], expressions) {
+                entities["Book"]?.properties.append(DerivedShelf.derived(name, expression, .string))
+            }
+        }
+        let error = cocoaError(134060) { try Stack(folder.store, model) }
+        #expect(error?.localizedDescription.contains("attribute odd of entity Book") == true)
+        #expect(try folder.contents() == [])
+    }
+
     // * A derived attribute is set, alone and with others; a new object gets one; a batch update wants to.
     // => The store keeps to the expression. The batch update throws.
     @Test("cannot be assigned for long")
