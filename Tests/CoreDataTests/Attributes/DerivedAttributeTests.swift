@@ -155,6 +155,24 @@ struct DerivedAttributeTests {
         try stack.close()
     }
 
+    // * A sum is more than its attribute holds; the object is changed.
+    // => The save has what anybody reads, and validation does not refuse the next one.
+    @Test("that is too small for a sum does not keep its object from being saved")
+    func narrow() throws {
+        let model = DerivedShelf.make { $0["Book"]?.properties.append(DerivedShelf.derived("small", "pages.words.@sum", .integer16)) }
+        let stack = try Stack(folder.store, model)
+        let context = stack.newContext()
+        let book = new("Book", context, ["title": "A"])
+        new("Page", context, ["words": 70_000, "book": book])
+        try context.save()
+        let stranger = try Stack(folder.store, model)
+        #expect(try books(stranger.newContext()).first?.value(forKey: "small") as? Int == book.value(forKey: "small") as? Int)
+        try stranger.close()
+        book.setValue("B", forKey: "title")
+        #expect(throws: Never.self) { try context.save() }
+        try stack.close()
+    }
+
     // * Two attributes are derived from each other; one is derived from itself in the parent.
     // => The store is refused: triggers would set off each other without end, in every save.
     @Test("is refused where it is derived from itself", arguments: [["other", "odd"], ["part.odd", "title"], ["uppercase:(odd)", "title"]])

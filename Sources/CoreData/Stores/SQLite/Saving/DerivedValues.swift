@@ -70,11 +70,13 @@ extension SQLiteStore {
 }
 
 extension SlotValue {
-    /// What a column has, for a slot of this kind.
+    /// What a column has, for a slot of this kind: the same as who reads the row gets.
     fileprivate init(_ value: SQLiteValue, as kind: SlotKind) {
         switch (kind, value) {
-        case (.int16, .integer(let number)), (.int32, .integer(let number)), (.int64, .integer(let number)): self = .integer(number)
-        case (.int16, .real(let number)), (.int32, .real(let number)), (.int64, .real(let number)): self = .integer(Int64(clamped: number))
+        case (.int16, .integer(let number)), (.int32, .integer(let number)), (.int64, .integer(let number)):
+            self = .integer(Self.narrow(number, kind))
+        case (.int16, .real(let number)), (.int32, .real(let number)), (.int64, .real(let number)):
+            self = .integer(Self.narrow(Int64(clamped: number), kind))
         case (.boolean, .integer(let number)): self = .boolean(number != 0)
         case (.float, _): self = value.double.map { .float(Float($0)) } ?? .null
         case (.double, _): self = value.double.map(SlotValue.double) ?? .null
@@ -86,6 +88,15 @@ extension SlotValue {
         case (.uuid, .blob(let bytes)) where bytes.count == 16:
             self = .uuid(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
         default: self = .null
+        }
+    }
+
+    /// NB: a sum may be more than its attribute holds. As it is, validation would refuse the next save of the object.
+    private static func narrow(_ number: Int64, _ kind: SlotKind) -> Int64 {
+        switch kind {
+        case .int16: Int64(Int16(truncatingIfNeeded: number))
+        case .int32: Int64(Int32(truncatingIfNeeded: number))
+        default: number
         }
     }
 }
