@@ -173,6 +173,32 @@ struct DerivedAttributeTests {
         try stack.close()
     }
 
+    // * An author goes to whom a relationship without an inverse leads, directly and over one more.
+    // => There is no value, as for who follows the path.
+    @Test("of an object that is deleted has no value, also where there is no inverse")
+    func leftBehind() throws {
+        let model = DerivedShelf.make { entities in
+            entities["Tag"]?.relate("by", to: entities["Author"]!)
+            entities["Page"]?.relate("tag", to: entities["Tag"]!)
+            entities["Tag"]?.properties.append(DerivedShelf.derived("byName", "by.name", .string))
+            entities["Page"]?.properties.append(DerivedShelf.derived("tagName", "uppercase:(tag.by.name)", .string))
+            for name in ["Tag", "Page"] { entities[name]?.properties.forEach { $0.isOptional = true } }
+        }
+        let stack = try Stack(folder.store, model)
+        let context = stack.newContext()
+        let author = new("Author", context, ["name": "Ada"])
+        let tag = new("Tag", context, ["by": author])
+        let page = new("Page", context, ["tag": tag])
+        try context.save()
+        func names() -> [String?] { [tag.value(forKey: "byName") as? String, page.value(forKey: "tagName") as? String] }
+        #expect(names() == ["Ada", "ADA"])
+        context.delete(author)
+        try context.save()
+        context.refreshAllObjects()
+        #expect(names() == [nil, nil])
+        try stack.close()
+    }
+
     // * Two attributes are derived from each other; one is derived from itself in the parent.
     // => The store is refused: triggers would set off each other without end, in every save.
     @Test("is refused where it is derived from itself", arguments: [["other", "odd"], ["part.odd", "title"], ["uppercase:(odd)", "title"]])

@@ -8,6 +8,8 @@ struct DerivedPath {
     private let source: String
     /// Whether triggers write what is read: `NEW` has what it was before they did.
     private let isDerived: Bool
+    /// By relationship: whether its column may go on naming a row that is deleted.
+    private let isLeftBehind: [Bool]
 
     /// Nil where the store does not keep one of the entities.
     init?(
@@ -27,6 +29,7 @@ struct DerivedPath {
         guard let column = owner.columns[attribute.name]?.name else { return nil }
         (self.columns, self.tables, self.function, source) = (columns + [column], tables, function, entity.table)
         isDerived = attribute is NSDerivedAttributeDescription
+        isLeftBehind = links.map { link in link.inverseRelationship.map { $0.deleteRule == .noActionDeleteRule } ?? true }
     }
 
     /// The value for a row of the source that is written.
@@ -38,10 +41,13 @@ struct DerivedPath {
         let (table, rows) = (tables[level], owners(leadingTo: SQLNames.key(of: "NEW"), level))
         let value = isLast && level == 0 && !isDerived ? applied("NEW.\(column)") : value(of: source)
         let suffix = tables.count == 1 ? "" : "_\(level + 1)"
-        return [
+        let written = [
             DerivedEvent("INSERT" + suffix, "INSERT", on: table, set: value, of: rows, isInsert: true),
             DerivedEvent("UPDATE" + suffix, "UPDATE OF \(column)", on: table, set: value, of: rows),
         ]
+        guard isLeftBehind[level] else { return written }
+        let left = owners(leadingTo: SQLNames.key(of: "OLD"), level)
+        return written + [DerivedEvent("DELETE" + suffix, "DELETE", on: table, set: self.value(of: source), of: left)]
     }
 
     private func applied(_ value: String) -> String { function.map { "\(SQLDialect.name(of: $0))(\(value))" } ?? value }
