@@ -201,7 +201,10 @@ struct DerivedAttributeTests {
 
     // * Two attributes are derived from each other; one is derived from itself in the parent.
     // => The store is refused: triggers would set off each other without end, in every save.
-    @Test("is refused where it is derived from itself", arguments: [["other", "odd"], ["part.odd", "title"], ["uppercase:(odd)", "title"]])
+    @Test(
+        "is refused where it is derived from itself",
+        arguments: [["other", "odd"], ["part.odd", "title"], ["uppercase:(odd)", "title"]]
+    )
     func circular(expressions: [String]) throws {
         let model = DerivedShelf.make { entities in
             for (name, expression) in zip(["odd", "other"], expressions) {

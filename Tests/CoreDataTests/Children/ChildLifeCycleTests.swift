@@ -312,7 +312,10 @@ struct LayerMeetingTests {
             try #require(!main.hasChanges)
         }
         let said = complaint(result)
-        #expect(said.contains("main was changed while its parent took what it saves") && said.contains("/Meddler/p") && said.contains("is not saved, and not kept"))
+        #expect(
+            said.contains("main was changed while its parent took what it saves") && said.contains("/Meddler/p")
+                && said.contains("is not saved, and not kept")
+        )
     }
 }
 
