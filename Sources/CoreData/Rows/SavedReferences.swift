@@ -3,7 +3,7 @@ struct SavedReferences: Sendable {
     var inserted: [RowReference] = []
     var updated: [RowReference] = []
     var deleted: [RowReference] = []
-    /// Whether a merge policy has changed what contexts below believe to be saved: then it goes all the way down.
+    /// Whether a merge policy, or the store by derived attributes, has changed what contexts below believe to be saved: then it goes all the way down.
     var areCorrections = false
     /// Whether a program has said what is in it, which may not name those that the deleted were related to: as with the IDs of a batch delete.
     var mayLackRelated = false

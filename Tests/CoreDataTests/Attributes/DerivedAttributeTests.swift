@@ -318,6 +318,43 @@ struct DerivedAttributeTests {
         try stack.close()
     }
 
+    // * A book comes up from two below, and is changed there; nobody follows, or all do. A note that is not saved is there meanwhile.
+    // => Once the root has saved, those below have what the store computed, without a refresh, and still their own change.
+    @Test("comes down to children, as what they saved has other values", arguments: [false, true])
+    func comesDown(areFollowing: Bool) throws {
+        let stack = try Stack(
+            folder.store,
+            DerivedShelf.make { entities in
+                let note = attribute("note")
+                note.isOptional = true
+                entities["Book"]?.properties.append(note)
+            }
+        )
+        let root = NSManagedObjectContext(.privateQueue), main = NSManagedObjectContext(.privateQueue),
+            leaf = NSManagedObjectContext(.privateQueue)
+        root.persistentStoreCoordinator = stack.coordinator
+        main.parent = root
+        leaf.parent = main
+        for context in [main, leaf] { context.performAndWait { context.automaticallyMergesChangesFromParent = areFollowing } }
+        let book = leaf.performAndWait { new("Book", leaf) }
+        for count in 1...2 {
+            try leaf.performAndWait {
+                book.setValue("t\(count)", forKey: "title")
+                new("Page", leaf, ["book": book])
+                try leaf.save()
+                book.setValue("mine", forKey: "note")
+            }
+            for context in [main, root] { try context.performAndWait { try context.save() } }
+            for context in [main, leaf] { context.performAndWait {} }
+            leaf.performAndWait {
+                #expect(book.value(forKey: "pageCount") as? Int == count)
+                #expect(book.value(forKey: "upper") as? String == "T\(count)")
+                #expect(book.value(forKey: "note") as? String == "mine" && book.hasChanges)
+            }
+        }
+        try stack.close()
+    }
+
     @Test(
         "that cannot be computed is refused with its expression",
         arguments: [

@@ -23,9 +23,9 @@ extension ContextSave {
         context.tracker.removeAll()
         context.noteChildSavesSaved(isInStore)
         context.tracker.unlockAll()
-        saved.derived.note(in: context.tracker)
+        let derived = saved.derived.note(in: context.tracker)
         if !context.identityMap.forwarding.isEmpty { context.identityMap.forwarding = KeyForwarding() }
-        let corrections = context.forwarded(takeCorrections())
+        let corrections = context.forwarded(takeCorrections()).corrected(by: derived)
         context.dropForwardings()
         // From here on the save is over: who is told may change objects and save again.
         context.isSaving = false

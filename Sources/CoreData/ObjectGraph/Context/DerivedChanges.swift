@@ -10,10 +10,16 @@ struct DerivedChanges {
     }
 
     /// Those that have changed count as refreshed: no more than that, as they are saved.
-    func note(in tracker: ChangeTracker) {
+    ///
+    /// - Returns: what contexts below have to read anew, as they believe that their values were saved.
+    func note(in tracker: ChangeTracker) -> SavedReferences {
+        var corrections = SavedReferences()
         for (object, row) in before where !object.state.contains(.rowless) {
             let changes = object.currentRow.differences(from: row, among: object.scope.shape.derivedSlots)
-            if !changes.isEmpty { tracker.noteRefresh(of: object) }
+            if changes.isEmpty { continue }
+            tracker.noteRefresh(of: object)
+            corrections.updated.append(object.rowReference)
         }
+        return corrections
     }
 }

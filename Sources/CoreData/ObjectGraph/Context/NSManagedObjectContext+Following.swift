@@ -28,6 +28,8 @@ extension NSManagedObjectContext: SaveFollower {
         // NB: what a context is busy with may have begun before the save: it may be about to register an object as it was.
         guard concurrencyType == .privateQueueConcurrencyType, queue.isIdle, let registry = identityMap.registry else { return true }
         if !saved.inserted.isEmpty || !saved.replaced.isEmpty || parentLink?.generation != nil { return true }
+        // Of objects that were new in the save, which may have another key here still.
+        if saved.areCorrections { return true }
         if !watchers.wanted(saved.updated).isEmpty || saved.mayLackRelated && !watchers.related(saved.deleted).isEmpty { return true }
         if registry.mayHold(anyOf: saved.updated) || registry.mayHold(anyOf: saved.deleted) { return true }
         return childContexts.contains { (saved.areCorrections || $0.automaticallyMergesChangesFromParent) && $0.mayConcern(saved) }
