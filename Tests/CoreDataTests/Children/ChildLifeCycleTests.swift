@@ -294,36 +294,4 @@ struct LayerMeetingTests {
         try layers.root.save()
         #expect(try library.sql("SELECT (SELECT COUNT(*) FROM ZTAG), (SELECT COUNT(*) FROM ZBOOK)") == "1|0")
     }
-
-    // * main deletes an object; as root takes that, the object's hook there changes another one of main.
-    // => That is in no save, and the log says so, with what it was.
-    @Test("are not saved where a parent's hook changes them meanwhile, and the log says so")
-    func changedMeanwhile() async {
-        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            let stage = try Stage { [LibraryModel.entity("Meddler", Meddler.self, [LibraryModel.attribute("name", .stringAttributeType)])] }
-            stage.context.name = "root"
-            let main = Layers.child(of: stage.context, "main")
-            let (gone, changed) = (Meddler(context: main), Meddler(context: main))
-            try main.save()
-            try stage.context.save()
-            main.delete(gone)
-            Meddler.deed.withLock { $0 = { main.performAndWait { changed.setValue("lost", forKey: "name") } } }
-            try main.save()
-            try #require(!main.hasChanges)
-        }
-        let said = complaint(result)
-        #expect(
-            said.contains("main was changed while its parent took what it saves") && said.contains("/Meddler/p")
-                && said.contains("is not saved, and not kept")
-        )
-    }
-}
-
-/// Does something when it is deleted in root.
-private final class Meddler: NSManagedObject {
-    static let deed = Lock<(() -> Void)?>(nil)
-
-    override func prepareForDeletion() {
-        if managedObjectContext?.name == "root" { Self.deed.withLock { $0 }?() }
-    }
 }

@@ -144,7 +144,7 @@ extension NSManagedObjectContext {
         }
         guard !dependents.isEmpty else { return }
         let parts = children.withLock { $0.saves.takeAll() }
-        let own = changes(beyond: parts)
+        let own = changes(beyond: parts.map(\.changes))
         let withdrawn = withdrawChanges()
         for part in left { receiveWhatIsThere(part.changes) }
         receiveWhatIsThere(gone.rest(of: own, in: self))
@@ -198,6 +198,7 @@ extension NSManagedObjectContext {
 
 /// Unsaved changes as a whole.
 extension NSManagedObjectContext {
+
     /// All unsaved changes, as a context would get them.
     func frozenChanges() -> ChangeSet {
         readReorderedMembers()
@@ -206,8 +207,8 @@ extension NSManagedObjectContext {
     }
 
     /// What the context has changed itself, of all that is unsaved.
-    func changes(beyond parts: [ChildSave.Part]) -> ChangeSet {
-        ChangeSetRemainder(of: frozenChanges(), beyond: parts.map(\.changes), newest: forwarded) { reference in
+    func changes(beyond parts: [ChangeSet]) -> ChangeSet {
+        ChangeSetRemainder(of: frozenChanges(), beyond: parts, newest: forwarded) { reference in
             registeredObject(for: reference).flatMap { $0.state.contains(.rowless) ? nil : $0.currentRow }
                 ?? parentSource.cachedRow(for: reference)
         }.changes

@@ -66,7 +66,7 @@ extension SeparateSave {
     private mutating func collect(hasOwn: Bool) {
         let parts = context.children.withLock { $0.saves.takeAll() }.flatMap { $0.divided(in: context) }
         if hasOwn, context.hasChanges {
-            let rest = context.changes(beyond: parts)
+            let rest = context.changes(beyond: parts.map(\.changes))
             if !rest.changesNothing { own.append(rest) }
             for reference in rest.insertedReferences { ownInsertions.insert(context.forwarded(reference).identity) }
         }

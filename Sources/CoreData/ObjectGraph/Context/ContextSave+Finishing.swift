@@ -1,10 +1,9 @@
 import Foundation
-import Logging
 
 extension ContextSave {
     /// The changes are in the store: objects get their keys, rows count as committed, and everybody is told.
     func finish(_ saved: Saved) {
-        logLateChanges(since: saved.eventCount)
+        let late = takeLateChanges(saved)
         let groups = saved.freezer.groups
         let isInStore = parent.isStoreSide
         // Before the changes count as saved: whoever reads through the context finds them among the unsaved ones, or in the stores.
@@ -29,6 +28,7 @@ extension ContextSave {
         context.dropForwardings()
         // From here on the save is over: who is told may change objects and save again.
         context.isSaving = false
+        if let late { context.receiveWhatIsThere(late) }
         parent.announceSave()
         callDidSave(groups)
         context.postDidSave((announced ?? ChangedObjects(groups)).userInfo)
@@ -39,18 +39,20 @@ extension ContextSave {
         leave(groups.flatMap(\.deleted))
     }
 
-    /// NB: only hooks of a context above, on this very thread, can have changed this one since its changes were frozen. What they did is in no
-    /// change set, and the tracker forgets it with what was saved.
-    private func logLateChanges(since eventCount: Int) {
-        let tracker = context.tracker
-        guard tracker.hasTouched || tracker.eventCount != eventCount else { return }
-        let changed = tracker.unended.all.first.map { ", such as \($0.objectID)," } ?? ""
-        Logger(label: "CoreData").error(
-            """
-            \(context.name ?? "A context") was changed while its parent took what it saves, as by prepareForDeletion() of an object there: what was \
-            changed\(changed) is not saved, and not kept for the next save. Change it when the save is over, as in the parent's DidSave.
-            """
-        )
+    /// Takes out what was changed since the save's changes were frozen, which is in no save: the context is as it was then.
+    ///
+    /// NB: hooks of objects of the parent may have done it, which run on this very thread as the parent takes the changes.
+    ///
+    /// - Returns: what was taken out, to be put back once the save is over; nil where there is nothing.
+    private func takeLateChanges(_ saved: Saved) -> ChangeSet? {
+        guard !parent.isStoreSide, context.tracker.hasTouched || context.tracker.eventCount != saved.eventCount else { return nil }
+        context.endEvent()
+        let late = context.changes(beyond: [saved.freezer.changes])
+        if late.changesNothing { return nil }
+        // New objects stay registered, and come back with the ones or the others.
+        _ = context.withdrawChanges()
+        context.receiveWhatIsThere(saved.freezer.changes)
+        return late
     }
 
     /// Meanwhile each object of the save says what was saved of it.

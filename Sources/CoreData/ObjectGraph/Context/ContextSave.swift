@@ -126,11 +126,24 @@ final class ContextSave {
             tellsOrders: parent.takesOrders
         )
         groups = freezer.groups
+        if !parent.isStoreSide { shareRows(of: groups) }
         let eventCount = context.tracker.eventCount
         let receipt = try submit(freezer.changes)
         let derived = DerivedChanges(before: parent.isStoreSide ? groups : [])
         receipt.publish()
         return Saved(freezer: freezer, receipt: receipt, eventCount: eventCount, derived: derived)
+    }
+
+    /// The parent gets the very rows: whoever writes from now on copies them. Where all objects are new to it, none of its hooks is called.
+    private func shareRows(of groups: [ChangeFreezer.Objects]) {
+        guard groups.contains(where: { !$0.updated.isEmpty || !$0.deleted.isEmpty }) else { return }
+        func share(_ object: NSManagedObject) {
+            if object.state.contains(.ownRow) { object.state.formUnion([.sharedRow, .unsavedRow]) }
+        }
+        for objects in groups {
+            objects.inserted.forEachBorrowed { share($0) }
+            objects.updated.forEachBorrowed { share($0) }
+        }
     }
 
     /// Asks the parent, before objects get keys, for those that were never in a file as far as is known here.

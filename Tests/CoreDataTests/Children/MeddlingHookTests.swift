@@ -1,0 +1,147 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// Does something when it is deleted in root.
+private final class Meddler: NSManagedObject {
+    static let deed = Lock<(() -> Void)?>(nil)
+
+    override func prepareForDeletion() {
+        if managedObjectContext?.name == "root" {
+            Self.deed.withLock { deed in
+                defer { deed = nil }; return deed
+            }?()
+        }
+    }
+}
+
+@Suite("Changes by a parent's hook to the child whose save it takes", .serialized)
+struct MeddlingHookTests {
+    let stage: Stage
+    let main: NSManagedObjectContext
+    private let objects: [String: Meddler]
+
+    init() throws {
+        stage = try Stage {
+            let meddler = LibraryModel.entity("Meddler", Meddler.self, [LibraryModel.attribute("name", .stringAttributeType)])
+            LibraryModel.relate(
+                meddler,
+                "next",
+                toMany: false,
+                .nullifyDeleteRule,
+                meddler,
+                "previous",
+                toMany: true,
+                .nullifyDeleteRule
+            )
+            LibraryModel.relate(
+                meddler,
+                "friends",
+                toMany: true,
+                .nullifyDeleteRule,
+                meddler,
+                "fans",
+                toMany: true,
+                .nullifyDeleteRule
+            )
+            for property in meddler.properties { property.isOptional = true }
+            return [meddler]
+        }
+        stage.context.name = "root"
+        let main = Layers.child(of: stage.context, "main")
+        self.main = main
+        let made = ["gone", "saved", "other"].map { name in
+            let object = Meddler(context: main)
+            object.setValue(name, forKey: "name")
+            return (name, object)
+        }
+        objects = Dictionary(uniqueKeysWithValues: made)
+        try main.save()
+        try stage.context.save()
+    }
+
+    /// Saves the delete of one object and a change of another, with a deed in between.
+    private func save(_ deed: @escaping () -> Void) throws {
+        let main = main
+        main.delete(try object("gone"))
+        try object("saved").setValue("B", forKey: "name")
+        Meddler.deed.withLock { $0 = { main.performAndWait(deed) } }
+        try main.save()
+        #expect(Meddler.deed.withLock { $0 } == nil)
+    }
+
+    private func object(_ name: String) throws -> Meddler { try #require(objects[name]) }
+
+    private func names(_ context: NSManagedObjectContext) throws -> [String] {
+        try context.fetch(NSFetchRequest<Meddler>(entityName: "Meddler")).map { $0.value(forKey: "name") as? String ?? "nil" }.sorted()
+    }
+
+    private func expectInFile(_ expected: [String]) throws {
+        try stage.context.save()
+        #expect(try names(stage.separateContext()) != expected)
+        try main.save()
+        try stage.context.save()
+        #expect(!main.hasChanges && !stage.context.hasChanges)
+        #expect(try names(stage.separateContext()) == expected)
+    }
+
+    @Test("are unsaved changes afterwards, of an object of the save")
+    func ofTheSave() throws {
+        let saved = try object("saved")
+        try save { saved.setValue("C", forKey: "name") }
+        #expect(main.updatedObjects == [saved] && saved.changedValues()["name"] as? String == "C")
+        #expect(try names(stage.context) == ["B", "other"])
+        try expectInFile(["C", "other"])
+    }
+
+    @Test("are unsaved changes afterwards, of another object")
+    func ofAnother() throws {
+        let other = try object("other")
+        try save { other.setValue("C", forKey: "name") }
+        #expect(main.updatedObjects == [other] && other.hasChanges)
+        try expectInFile(["B", "C"])
+    }
+
+    @Test("are unsaved changes afterwards, where an object is new or deleted")
+    func newAndDeleted() throws {
+        let (other, main) = (try object("other"), main)
+        try save {
+            Meddler(context: main).setValue("new", forKey: "name")
+            main.delete(other)
+        }
+        #expect(main.insertedObjects.count == 1 && main.deletedObjects == [other])
+        try expectInFile(["B", "new"])
+    }
+
+    @Test("are unsaved changes afterwards, where relationships get members")
+    func related() throws {
+        let (saved, other) = (try object("saved"), try object("other"))
+        try save {
+            saved.setValue(other, forKey: "next")
+            saved.setValue(Set([other]), forKey: "friends")
+        }
+        #expect(main.hasChanges && other.value(forKey: "previous") as? Set<Meddler> == [saved])
+        #expect(stage.context.hasChanges)
+        try main.save()
+        try stage.context.save()
+        let reader = try stage.separateContext()
+        let found = try reader.fetch(NSFetchRequest<Meddler>(entityName: "Meddler")).first { $0.value(forKey: "name") as? String == "B" }
+        #expect(found?.value(forKeyPath: "next.name") as? String == "other")
+        #expect((found?.value(forKeyPath: "friends.name") as? Set<String>) == ["other"])
+    }
+
+    @Test("go with a rollback, and what was saved stays")
+    func rolledBack() throws {
+        let (saved, other) = (try object("saved"), try object("other"))
+        try save {
+            saved.setValue("C", forKey: "name")
+            saved.setValue(other, forKey: "next")
+        }
+        main.rollback()
+        #expect(!main.hasChanges && saved.value(forKey: "name") as? String == "B" && saved.value(forKey: "next") == nil)
+        #expect((other.value(forKey: "previous") as? Set<Meddler>)?.isEmpty == true)
+        try stage.context.save()
+        #expect(try names(stage.separateContext()) == ["B", "other"])
+    }
+}
