@@ -13,20 +13,6 @@ struct DerivedAttributeTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @discardableResult
-    private func new(_ name: String, _ context: NSManagedObjectContext, _ values: [String: Any?] = [:]) -> NSManagedObject {
-        let object = NSEntityDescription.insertNewObject(forEntityName: name, into: context)
-        for (key, value) in values { object.setValue(value, forKey: key) }
-        return object
-    }
-
-    private func books(_ context: NSManagedObjectContext, _ predicate: NSPredicate? = nil) throws -> [NSManagedObject] {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
-        request.predicate = predicate
-        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
-        return try context.fetch(request)
-    }
-
     // * A book with an author of a country, two pages, tags, a part and a friend; then the author is renamed, a page goes, another book gets a tag.
     // => Each form has its value once it is saved, in this context at once, and in another coordinator's.
     @Test("has what its expression says of the object that was saved", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
@@ -34,11 +20,15 @@ struct DerivedAttributeTests {
         let stack = Stack(DerivedShelf.make())
         try stack.coordinator.addPersistentStore(ofType: type, configurationName: nil, at: type == NSSQLiteStoreType ? folder.store : nil)
         let context = stack.newContext()
-        let author = new("Author", context, ["name": "Zoë", "country": new("Country", context, ["name": "Chad"])])
-        let book = new("Book", context, ["title": "Ein Über-Buch", "author": author])
-        let pages = [(100, 0.5), (23, 0.25)].map { new("Page", context, ["words": $0.0, "weight": $0.1, "book": book]) }
-        let tag = new("Tag", context, ["points": 3, "books": Set([book])])
-        let part = new("Book", context, ["title": "II", "part": book, "friends": Set([book])])
+        let author = DerivedShelf.new(
+            "Author",
+            context,
+            ["name": "Zoë", "country": DerivedShelf.new("Country", context, ["name": "Chad"])]
+        )
+        let book = DerivedShelf.new("Book", context, ["title": "Ein Über-Buch", "author": author])
+        let pages = [(100, 0.5), (23, 0.25)].map { DerivedShelf.new("Page", context, ["words": $0.0, "weight": $0.1, "book": book]) }
+        let tag = DerivedShelf.new("Tag", context, ["points": 3, "books": Set([book])])
+        let part = DerivedShelf.new("Book", context, ["title": "II", "part": book, "friends": Set([book])])
         let start = Date()
         try context.save()
         for book in [book, part] { #expect(DerivedShelf.found(book) == DerivedShelf.expected(book)) }
@@ -53,11 +43,13 @@ struct DerivedAttributeTests {
         tag.setValue(5, forKey: "points")
         try context.save()
         let other = stack.newContext()
-        for book in try books(other) { #expect(DerivedShelf.found(book) == DerivedShelf.expected(book)) }
+        for book in try DerivedShelf.books(other) { #expect(DerivedShelf.found(book) == DerivedShelf.expected(book)) }
         // Who did not change has to be read again.
         context.refreshAllObjects()
         #expect(book.value(forKey: "authorName") as? String == "Ada")
-        #expect(try books(context, NSPredicate(format: "search BEGINSWITH 'ein' AND tagPoints == 5 AND pageCount == 1")) == [book])
+        #expect(
+            try DerivedShelf.books(context, NSPredicate(format: "search BEGINSWITH 'ein' AND tagPoints == 5 AND pageCount == 1")) == [book]
+        )
         try stack.close()
     }
 
@@ -74,10 +66,10 @@ struct DerivedAttributeTests {
         for step in 0..<60 {
             let number = Int.random(in: 0..<100, using: &random)
             switch Int.random(in: 0..<14, using: &random) {
-            case 0, 1: new("Book", context, ["title": "Bé \(number)", "author": try any("Author")])
-            case 2: new("Page", context, ["words": number, "weight": Double(number) / 4, "book": try any("Book")])
-            case 3: new("Tag", context, ["points": number])
-            case 4: new("Author", context, ["name": "é\(number)", "country": try any("Country")])
+            case 0, 1: DerivedShelf.new("Book", context, ["title": "Bé \(number)", "author": try any("Author")])
+            case 2: DerivedShelf.new("Page", context, ["words": number, "weight": Double(number) / 4, "book": try any("Book")])
+            case 3: DerivedShelf.new("Tag", context, ["points": number])
+            case 4: DerivedShelf.new("Author", context, ["name": "é\(number)", "country": try any("Country")])
             case 5: try any(["Page", "Book", "Tag", "Author", "Country"].randomElement(using: &random)!).map(context.delete)
             case 6: try any("Page")?.setValue(try any("Book"), forKey: "book")
             case 7: try any("Page")?.setValue(number, forKey: "words")
@@ -86,7 +78,7 @@ struct DerivedAttributeTests {
             case 10: try any("Book")?.mutableSetValue(forKey: "tags").addObjects(from: [try any("Tag")].compactMap { $0 })
             case 11:
                 try any("Author")?.setValue(
-                    number.isMultiple(of: 2) ? new("Country", context, ["name": "C\(number)"]) : nil,
+                    number.isMultiple(of: 2) ? DerivedShelf.new("Country", context, ["name": "C\(number)"]) : nil,
                     forKey: "country"
                 )
             case 12: try any("Book")?.setValue(number.isMultiple(of: 3) ? nil : "T\(number)", forKey: "title")
@@ -100,7 +92,9 @@ struct DerivedAttributeTests {
             context.refreshAllObjects()
             let stranger = try Stack(folder.store, DerivedShelf.make())
             for context in [context, stack.newContext(), stranger.newContext()] {
-                for book in try books(context) { #expect(DerivedShelf.found(book) == DerivedShelf.expected(book), "step \(step)") }
+                for book in try DerivedShelf.books(context) {
+                    #expect(DerivedShelf.found(book) == DerivedShelf.expected(book), "step \(step)")
+                }
             }
             try stranger.close()
         }
@@ -108,7 +102,7 @@ struct DerivedAttributeTests {
     }
 
     private func batch(_ number: Int, _ context: NSManagedObjectContext) throws {
-        let book = try books(context).first
+        let book = try DerivedShelf.books(context).first
         switch number % 4 {
         case 0: try context.execute(NSBatchInsertRequest(entityName: "Page", objects: [["words": number], ["words": 1, "weight": 0.5]]))
         case 1:
@@ -141,8 +135,8 @@ struct DerivedAttributeTests {
         }
         let stack = try Stack(folder.store, model)
         let context = stack.newContext()
-        let book = new("Book", context)
-        let author = new("Author", context, ["name": "Ada"])
+        let book = DerivedShelf.new("Book", context)
+        let author = DerivedShelf.new("Author", context, ["name": "Ada"])
         book.setValue(author, forKey: "author")
         for name in ["Ada", "Eve"] {
             author.setValue(name, forKey: "name")
@@ -162,11 +156,11 @@ struct DerivedAttributeTests {
         let model = DerivedShelf.make { $0["Book"]?.properties.append(DerivedShelf.derived("small", "pages.words.@sum", .integer16)) }
         let stack = try Stack(folder.store, model)
         let context = stack.newContext()
-        let book = new("Book", context, ["title": "A"])
-        new("Page", context, ["words": 70_000, "book": book])
+        let book = DerivedShelf.new("Book", context, ["title": "A"])
+        DerivedShelf.new("Page", context, ["words": 70_000, "book": book])
         try context.save()
         let stranger = try Stack(folder.store, model)
-        #expect(try books(stranger.newContext()).first?.value(forKey: "small") as? Int == book.value(forKey: "small") as? Int)
+        #expect(try DerivedShelf.books(stranger.newContext()).first?.value(forKey: "small") as? Int == book.value(forKey: "small") as? Int)
         try stranger.close()
         book.setValue("B", forKey: "title")
         #expect(throws: Never.self) { try context.save() }
@@ -186,9 +180,9 @@ struct DerivedAttributeTests {
         }
         let stack = try Stack(folder.store, model)
         let context = stack.newContext()
-        let author = new("Author", context, ["name": "Ada"])
-        let tag = new("Tag", context, ["by": author])
-        let page = new("Page", context, ["tag": tag])
+        let author = DerivedShelf.new("Author", context, ["name": "Ada"])
+        let tag = DerivedShelf.new("Tag", context, ["by": author])
+        let page = DerivedShelf.new("Page", context, ["tag": tag])
         try context.save()
         func names() -> [String?] { [tag.value(forKey: "byName") as? String, page.value(forKey: "tagName") as? String] }
         #expect(names() == ["Ada", "ADA"])
@@ -199,30 +193,13 @@ struct DerivedAttributeTests {
         try stack.close()
     }
 
-    // * Two attributes are derived from each other; one is derived from itself in the parent.
-    // => The store is refused: triggers would set off each other without end, in every save.
-    @Test(
-        "is refused where it is derived from itself",
-        arguments: [["other", "odd"], ["part.odd", "title"], ["uppercase:(odd)", "title"]]
-    )
-    func circular(expressions: [String]) throws {
-        let model = DerivedShelf.make { entities in
-            for (name, expression) in zip(["odd", "other"], expressions) {
-                entities["Book"]?.properties.append(DerivedShelf.derived(name, expression, .string))
-            }
-        }
-        let error = cocoaError(134060) { try Stack(folder.store, model) }
-        #expect(error?.localizedDescription.contains("attribute odd of entity Book") == true)
-        #expect(try folder.contents() == [])
-    }
-
     // * A derived attribute is set, alone and with others; a new object gets one; a batch update wants to.
     // => The store keeps to the expression. The batch update throws.
     @Test("cannot be assigned for long")
     func assigned() throws {
         let stack = try Stack(folder.store, DerivedShelf.make())
         let context = stack.newContext()
-        let book = new("Book", context, ["title": "A", "pageCount": 7, "upper": "no"])
+        let book = DerivedShelf.new("Book", context, ["title": "A", "pageCount": 7, "upper": "no"])
         try context.save()
         #expect(DerivedShelf.found(book) == DerivedShelf.expected(book))
         book.setValue(9, forKey: "pageCount")
@@ -232,7 +209,7 @@ struct DerivedAttributeTests {
         try context.save()
         #expect(DerivedShelf.found(book) == DerivedShelf.expected(book) && !context.hasChanges)
         let other = stack.newContext()
-        #expect(try books(other).map(DerivedShelf.found) == [DerivedShelf.expected(book)])
+        #expect(try DerivedShelf.books(other).map(DerivedShelf.found) == [DerivedShelf.expected(book)])
         let request = NSBatchUpdateRequest(entityName: "Book")
         request.propertiesToUpdate = ["pageCount": 3]
         let error = cocoaError(134060) { try context.execute(request) }
@@ -246,7 +223,7 @@ struct DerivedAttributeTests {
     func others() throws {
         let stack = try Stack(folder.store, DerivedShelf.make())
         let context = stack.newContext()
-        let book = new("Book", context, ["title": "A"])
+        let book = DerivedShelf.new("Book", context, ["title": "A"])
         try context.save()
         let connection = try StorePlace.file(folder.store).connect(.readWrite, timeout: 1)
         defer { connection.close() }
@@ -256,7 +233,7 @@ struct DerivedAttributeTests {
             try connection.run("INSERT INTO ZPAGE(Z_PK, Z_ENT, Z_OPT, ZBOOK) VALUES (\(number), (\(entity)), 1, 1)")
             #expect(count(book) == number - 1)
             let other = stack.newContext()
-            #expect(count(try books(other).first) == number)
+            #expect(count(try DerivedShelf.books(other).first) == number)
             book.setValue("A\(number)", forKey: "title")
             try context.save()
             #expect(count(book) == number)
@@ -270,8 +247,8 @@ struct DerivedAttributeTests {
     func controller() throws {
         let stack = try Stack(folder.store, DerivedShelf.make())
         let context = stack.newContext()
-        let books = ["A", "B", "C"].map { new("Book", context, ["title": $0]) }
-        let page = new("Page", context, ["book": books[0]])
+        let books = ["A", "B", "C"].map { DerivedShelf.new("Book", context, ["title": $0]) }
+        let page = DerivedShelf.new("Page", context, ["book": books[0]])
         try context.save()
         let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
         request.sortDescriptors = ["pageCount", "title"].map { NSSortDescriptor(key: $0, ascending: true) }
@@ -304,11 +281,11 @@ struct DerivedAttributeTests {
         root.persistentStoreCoordinator = stack.coordinator
         main.parent = root
         try main.performAndWait {
-            let book = new("Book", main, ["title": "A"])
+            let book = DerivedShelf.new("Book", main, ["title": "A"])
             try main.save()
             try root.performAndWait { try root.save() }
             for count in 1...3 {
-                new("Page", main, ["words": 5, "book": book])
+                DerivedShelf.new("Page", main, ["words": 5, "book": book])
                 try main.save()
                 try root.performAndWait { try root.save() }
                 main.refresh(book, mergeChanges: true)
@@ -336,11 +313,11 @@ struct DerivedAttributeTests {
         main.parent = root
         leaf.parent = main
         for context in [main, leaf] { context.performAndWait { context.automaticallyMergesChangesFromParent = areFollowing } }
-        let book = leaf.performAndWait { new("Book", leaf) }
+        let book = leaf.performAndWait { DerivedShelf.new("Book", leaf) }
         for count in 1...2 {
             try leaf.performAndWait {
                 book.setValue("t\(count)", forKey: "title")
-                new("Page", leaf, ["book": book])
+                DerivedShelf.new("Page", leaf, ["book": book])
                 try leaf.save()
                 book.setValue("mine", forKey: "note")
             }
@@ -353,103 +330,5 @@ struct DerivedAttributeTests {
             }
         }
         try stack.close()
-    }
-
-    @Test(
-        "that cannot be computed is refused with its expression",
-        arguments: [
-            "pages.words", "pages.@max.words", "title.@count", "length:(title)", "nothing", "author.books.@count", "words + 1", "author",
-        ]
-    )
-    func refused(expression: String) throws {
-        let model = DerivedShelf.make { $0["Book"]?.properties.append(DerivedShelf.derived("odd", expression, .integer64)) }
-        let error = cocoaError(134060) { try Stack(folder.store, model) }
-        #expect(error?.localizedDescription.contains("attribute odd of entity Book") == true)
-        #expect(error?.localizedDescription.contains(NSExpression(format: expression).description) == true)
-        #expect(try folder.contents() == [])
-    }
-
-    @Test("is refused by stores that do not compute", arguments: [NSBinaryStoreType, NSXMLStoreType])
-    func documents(type: String) throws {
-        let coordinator = Stack(DerivedShelf.make()).coordinator
-        let error = cocoaError(134060) {
-            try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: folder.file("DerivedShelf.document"))
-        }
-        #expect(error?.localizedDescription.contains("is derived, which stores of SQLite and in memory compute") == true)
-    }
-
-    // * A version without derived attributes is followed by one with them; then one where their sources have another name.
-    // => All have their values at once, and follow what is changed afterwards.
-    @Test("is computed by a migration")
-    func migrated() throws {
-        let names = Set(DerivedShelf.derivations.map(\.0))
-        let plain = DerivedShelf.make { $0["Book"]?.properties.removeAll { names.contains($0.name) } }
-        let stack = try Stack(folder.store, plain)
-        let context = stack.newContext()
-        let author = new("Author", context, ["name": "Ada"])
-        for number in 1...3 {
-            let book = new("Book", context, ["title": "Bé\(number)", "author": author])
-            for _ in 0..<number { new("Page", context, ["words": number, "weight": 0.5, "book": book]) }
-        }
-        new("Box", context)
-        try context.save()
-        try stack.close()
-
-        let options = [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
-        let renamed = DerivedShelf.make { entities in
-            let page = entities["Page"]
-            page?.renamingIdentifier = "Page"
-            page?.name = "Leaf"
-        }
-        for model in [DerivedShelf.make(), renamed] {
-            let stack = try Stack(folder.store, model, options: options)
-            let context = stack.newContext()
-            let books = try books(context)
-            #expect(books.count == 3)
-            for book in books { #expect(DerivedShelf.found(book) == DerivedShelf.expected(book)) }
-            new(model === renamed ? "Leaf" : "Page", context, ["words": 1000, "book": books[0]])
-            try context.save()
-            for book in books { #expect(DerivedShelf.found(book) == DerivedShelf.expected(book)) }
-            try stack.close()
-        }
-    }
-
-    @Test("of a store that Apple's Core Data wrote goes on", .enabled(if: Fixtures.areThere, "\(Fixtures.whyNot)"))
-    func apples() throws {
-        try Fixtures.copyStore("samplemodel2/SampleModel2_V1.sqlite", to: folder.store)
-        let model = try NSManagedObjectModel(contentsOfStoreAt: folder.store)
-        // It is made by a transformer that only that program has.
-        model.entitiesByName["Page"]?.propertiesByName["content"]?.isOptional = true
-        let options = [NSPersistentHistoryTrackingKey: true, NSIgnorePersistentStoreVersioningOption: true]
-        let stack = try Stack(folder.store, model, options: options)
-        let context = stack.newContext()
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
-        let books = try context.fetch(request)
-        func counts() -> [Bool] {
-            books.map { $0.value(forKey: "pagesCount") as? Int == ($0.value(forKey: "pages") as? Set<NSManagedObject>)?.count }
-        }
-        #expect(!books.isEmpty && counts().allSatisfy { $0 })
-        let page = new("Page", context, ["number": 9999, "book": books[0]])
-        try context.save()
-        #expect(counts().allSatisfy { $0 })
-        page.setValue(books.last, forKey: "book")
-        try context.save()
-        #expect(counts().allSatisfy { $0 })
-        try stack.close()
-    }
-
-    // NB: SQLite's order is that of their names.
-    @Test("has the triggers that Apple's Core Data makes", .enabled(if: Fixtures.areThere, "\(Fixtures.whyNot)"))
-    func triggers() throws {
-        try Fixtures.copyStore("samplemodel2/SampleModel2_V1.sqlite", to: folder.file("Apple.sqlite"))
-        let model = try NSManagedObjectModel(contentsOfStoreAt: folder.file("Apple.sqlite"))
-        try Stack(folder.store, model).close()
-        let heads = try ["Apple.sqlite", "Store.sqlite"].map { name in
-            let inspector = try StoreInspector(url: folder.file(name))
-            defer { inspector.connection.close() }
-            let triggers = try inspector.connection.rows("SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name")
-            return triggers.map { if case .text(let sql) = $0[0] { sql.components(separatedBy: " BEGIN ")[0] } else { "" } }
-        }
-        #expect(heads[0].count == 5 && heads[0] == heads[1])
     }
 }

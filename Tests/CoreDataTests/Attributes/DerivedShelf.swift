@@ -46,6 +46,20 @@ enum DerivedShelf {
         return attribute
     }
 
+    @discardableResult
+    static func new(_ name: String, _ context: NSManagedObjectContext, _ values: [String: Any?] = [:]) -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(forEntityName: name, into: context)
+        for (key, value) in values { object.setValue(value, forKey: key) }
+        return object
+    }
+
+    static func books(_ context: NSManagedObjectContext, _ predicate: NSPredicate? = nil) throws -> [NSManagedObject] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+        request.predicate = predicate
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        return try context.fetch(request)
+    }
+
     private static func link(_ owner: NSEntityDescription, _ one: String, _ target: NSEntityDescription, _ many: String) {
         target.relate(many, to: owner, many: true, inverse: owner.relate(one, to: target))
     }

@@ -207,6 +207,7 @@ struct DidSaveTests {
         try list.performFetch()
         // The observer runs within the saves below, on this thread.
         nonisolated(unsafe) var tellings = 0
+        // So does this.
         nonisolated(unsafe) let it: NSManagedObject = gone
         let center = NotificationCenter.default
         let observer = center.addObserver(forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil) { note in

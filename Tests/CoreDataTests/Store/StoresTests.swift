@@ -258,7 +258,7 @@ struct StoresTests {
             defaults.set(URL(string: "x-coredata://\(stores.people.identifier!)/Person/p1"), forKey: key)
             let kept = try #require(defaults.url(forKey: key))
             defaults.removeObject(forKey: key)
-            for url in [kept, URL(fileURLWithPath: "/Person/x"), URL(fileURLWithPath: "/tmp/p1")] {
+            for url in [kept, URL(fileURLWithPath: "/Person/x"), URL(fileURLWithPath: "/Nothing/p1")] {
                 #expect(stores.stack.coordinator.managedObjectID(forURIRepresentation: url) == nil)
             }
         }

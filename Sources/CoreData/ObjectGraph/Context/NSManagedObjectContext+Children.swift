@@ -32,27 +32,21 @@ extension NSManagedObjectContext {
 
     /// Takes what a child saved, and tells who observes.
     ///
-    /// - Parameter areOwn: whether they are the context's own, which come back: nobody has validated them.
+    /// - Parameters:
+    ///   - areOwn: whether they are the context's own, which come back: nobody has validated them.
+    ///   - areTaken: whether they were saved while this context was saving, and count as taken already. What they were saved for may have been
+    ///     dropped above since then: the next save finds that out, and the merge policy resolves it.
     /// - Returns: what had to be changed of it.
-    func receive(_ changes: ChangeSet, areOwn: Bool = false) throws -> SavedReferences {
-        let corrections = try receiveSilently(changes, areOwn: areOwn)
+    func receive(_ changes: ChangeSet, areOwn: Bool = false, areTaken: Bool = false) throws -> SavedReferences {
+        let corrections = try receiveSilently(changes, areOwn: areOwn, areTaken: areTaken)
         processPendingChanges()
         return corrections
     }
 
     /// Takes what a child saved; who observes is still to be told.
-    func receiveSilently(_ changes: ChangeSet, areOwn: Bool = false) throws -> SavedReferences {
-        var reception = ChangeReception(changes, in: self, areOwn: areOwn)
+    func receiveSilently(_ changes: ChangeSet, areOwn: Bool = false, areTaken: Bool = false) throws -> SavedReferences {
+        var reception = ChangeReception(changes, in: self, areOwn: areOwn, areTaken: areTaken)
         try reception.run()
-        return reception.corrections
-    }
-
-    /// Takes what a child saved while this context was saving, and tells who observes. What it was saved for may have been dropped above since
-    /// then: the next save finds that out, and the merge policy resolves it.
-    private func receiveTaken(_ changes: ChangeSet) throws -> SavedReferences {
-        var reception = ChangeReception(changes, in: self, areTaken: true)
-        try reception.run()
-        processPendingChanges()
         return reception.corrections
     }
 
@@ -72,7 +66,7 @@ extension NSManagedObjectContext {
         incoming.passNames(to: self)
         let changes = ChangeFreezer(incoming.tracker, locked: [], isForStores: false).changes
         do {
-            tellChildren(of: try queue.whileReceiving { try receiveTaken(changes) })
+            tellChildren(of: try queue.whileReceiving { try receive(changes, areTaken: true) })
         } catch {
             save.keep(incoming)
             throw error
