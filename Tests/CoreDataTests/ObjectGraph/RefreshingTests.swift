@@ -61,6 +61,19 @@ struct RefreshingTests {
         #expect(try library.sql("SELECT ZTITLE FROM ZBOOK ORDER BY 1") == "b\nchanged")
     }
 
+    @Test("refreshing all objects reads the rows of changed faults with one statement")
+    func refreshAllFaults() throws {
+        let ids = try (0..<20).map { try library.savedBook("\($0)").objectID }
+        let other = library.newContext()
+        let books = ids.compactMap { other.object(with: $0) as? Book }
+        Tag(context: other).books = Set(books)
+        context.reset()
+        #expect(books.allSatisfy { $0.isFault && $0.isUpdated })
+        let statements = library.statementsOf { other.refreshAllObjects() }
+        #expect(statements.count { $0.hasPrefix("SELECT") } == 1)
+        #expect(books.allSatisfy { $0.isUpdated })
+    }
+
     @Test("a rollback drops inserts, takes back updates and deletes, and restores relationships on both sides, reading nothing")
     func rollback() throws {
         let (book, gone) = (try library.savedBook("a"), try library.savedBook("b"))

@@ -236,23 +236,6 @@ struct OptimisticLockingTests {
         #expect(!rivals.mine.hasChanges)
     }
 
-    @Test("detectConflicts(for:) makes an unchanged object take part", arguments: Rivals.Place.allCases)
-    func detectConflicts(place: Rivals.Place) throws {
-        let rivals = try Rivals(place)
-        rivals.mine.detectConflicts(for: rivals.myBook)
-        try rivals.mine.save()
-        rivals.mine.detectConflicts(for: rivals.myBook)
-        rivals.theirBook.title = "theirs"
-        try rivals.theirs.save()
-        let tag = Tag(context: rivals.mine)
-        cocoaError(133020) { try rivals.mine.save() }
-        #expect(tag.isInserted)
-        rivals.mine.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
-        try rivals.mine.save()
-        #expect(try rivals.row() == "theirs|1|1.0|2")
-        #expect(rivals.myBook.title == "theirs")
-    }
-
     @Test("a policy of one's own decides with the snapshots at hand", arguments: Rivals.Place.allCases)
     func ownPolicy(place: Rivals.Place) throws {
         let rivals = try Rivals(place)

@@ -38,7 +38,7 @@ struct ChangeFreezer {
     /// Whether orders are said as such, and not by positions alone.
     private let tellsOrders: Bool
 
-    init(_ tracker: ChangeTracker, locked: [NSManagedObject], isForStores: Bool, tellsOrders: Bool = true) {
+    init(_ tracker: ChangeTracker, locked: Set<NSManagedObject>, isForStores: Bool, tellsOrders: Bool = true) {
         (self.isForStores, self.tellsOrders) = (isForStores, tellsOrders)
         let objects = tracker.objects
         if locked.isEmpty, passesOn(tracker.received, objects) { return }

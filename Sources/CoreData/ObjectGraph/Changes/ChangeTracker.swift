@@ -45,7 +45,7 @@ final class ChangeTracker {
     /// How many objects have something for the next save.
     @exclusivity(unchecked) private(set) var pendingCount = 0
     /// Unchanged objects that the next save checks for conflicts.
-    @exclusivity(unchecked) private(set) var locked: [NSManagedObject] = []
+    @exclusivity(unchecked) private(set) var locked: Set<NSManagedObject> = []
     /// What the latest event said, where that was of all unsaved changes and nothing has happened since.
     @exclusivity(unchecked) private(set) var whole: ChangedObjects?
     /// The objects by their values, for fetches.
@@ -187,16 +187,16 @@ final class ChangeTracker {
     /// The object takes part in the next save's search for conflicts.
     func noteLock(of object: NSManagedObject) {
         object.state.insert(.locked)
-        locked.append(object)
+        locked.insert(object)
     }
 
-    func unlockAll() { unlock(locked) }
-
-    func unlock(_ objects: [NSManagedObject]) {
-        if locked.isEmpty { return }
-        for object in objects { object.state.remove(.locked) }
-        locked.removeAll { !$0.state.contains(.locked) }
+    func unlock(_ object: NSManagedObject) {
+        guard object.state.contains(.locked) else { return }
+        object.state.remove(.locked)
+        locked.remove(object)
     }
+
+    func unlockAll() { for object in locked { unlock(object) } }
 
     /// The object has nothing for the next save any more.
     func forget(_ object: NSManagedObject) {

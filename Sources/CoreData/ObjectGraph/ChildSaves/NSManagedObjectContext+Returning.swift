@@ -225,7 +225,7 @@ extension NSManagedObjectContext {
         let objects = tracker.objects.filter { !$0.state.isDisjoint(with: .pending) }
         guard !objects.isEmpty else { return [] }
         tracker.removeAll()
-        tracker.unlock(objects)
+        for object in objects { tracker.unlock(object) }
         var inserted: [NSManagedObject] = []
         for object in objects {
             if object.state.contains(.inserted) { inserted.append(object) }

@@ -19,7 +19,7 @@ struct MergeResolution {
         context.update(object, to: current, keeping: kept, dropsRelationshipEdits: rollsBack, .mergePolicy)
         // Members that lead to it are saved: who deletes it elsewhere must know.
         if rollsBack, object.hasChangedToManys { context.tracker.noteChange(of: object) }
-        object.state.remove(.locked)
+        context.tracker.unlock(object)
     }
 
     /// The changes that survive.
@@ -93,8 +93,9 @@ extension NSManagedObjectContext {
         guard let policy = mergePolicy as? NSMergePolicy else {
             misuse("mergePolicy takes an NSMergePolicy, not \(typeName(mergePolicy)).")
         }
-        guard !outdated.isEmpty || !duplicates.isEmpty else { return processPendingChanges() }
-        if isLastRound { throw outdated.isEmpty ? NSMergePolicy.unresolved(duplicates) : NSMergePolicy.unresolved(outdated) }
+        let isForPolicy = !outdated.isEmpty || !duplicates.isEmpty
+        if isLastRound { throw outdated.isEmpty && isForPolicy ? NSMergePolicy.unresolved(duplicates) : NSMergePolicy.unresolved(outdated) }
+        guard isForPolicy else { return processPendingChanges() }
         try policy.resolve(mergeConflicts: outdated as [Any] + duplicates as [Any])
         for conflict in outdated { layOverCurrentRow(conflict) }
         let isWhole = policy.mergeType == .overwriteMergePolicyType

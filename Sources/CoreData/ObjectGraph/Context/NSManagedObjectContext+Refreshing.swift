@@ -171,12 +171,26 @@ extension NSManagedObjectContext {
     }
 
     /// Refreshes every object of the context, keeping unsaved changes.
+    ///
+    /// - Complexity: reads only rows of changed objects that are not at hand, with one statement for each tree of entities.
     public func refreshAllObjects() {
         checkQueue()
-        for object in registry.objects {
-            refresh(object, mergeChanges: !object.state.isDisjoint(with: .pending))
+        let objects = registry.objects
+        withExtendedLifetime(rowsToCompare(with: objects)) {
+            for object in objects { refresh(object, mergeChanges: !object.state.isDisjoint(with: .pending)) }
         }
         processPendingChanges()
+    }
+
+    /// The newest rows of those with changes, which are at hand as long as somebody keeps them.
+    private func rowsToCompare(with objects: [NSManagedObject]) -> [[Row?]] {
+        let changed = objects.filter { $0.state.intersection(.pending) == .updated }
+        return Dictionary(grouping: changed, by: { $0.scope.root }).values.map { group in
+            do { return try parentSource.rows(for: group.map(\.rowReference)) } catch {
+                logFailure("refreshing all objects", error)
+                return []
+            }
+        }
     }
 
     /// Makes the next save fail if the object's row was changed by others, though the object itself is unchanged.

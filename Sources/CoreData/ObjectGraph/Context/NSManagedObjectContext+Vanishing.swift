@@ -70,6 +70,7 @@ extension NSManagedObjectContext {
         // A child may take what was never saved for saved.
         if object.state.contains(.inserted) { noteDroppedInsertion(of: object) }
         tracker.forget(object)
+        tracker.unlock(object)
         // Nobody saves it any more: what has changed in this event need not be told from what had changed before.
         if reason == .replaced { object.setChangedSlots(SlotMask()) }
         if reason == .replaced || reason == .returned {

@@ -74,7 +74,8 @@ extension NSManagedObject {
             extras.transientsBefore = [:]
             extras.transformed = [:]
         }
-        state.subtract([.updated, .locked])
+        if state.contains(.locked) { registeredContext?.tracker.unlock(self) }
+        state.remove(.updated)
         state.insert(.fault)
         if !wasFault { didTurnIntoFault() }
     }
