@@ -131,6 +131,23 @@ struct MeddlingHookTests {
         #expect((found?.value(forKeyPath: "friends.name") as? Set<String>) == ["other"])
     }
 
+    @Test("leave nothing behind where they come to nothing")
+    func cameToNothing() throws {
+        let (saved, other, main) = (try object("saved"), try object("other"), main)
+        try save {
+            other.setValue("C", forKey: "name")
+            other.setValue("other", forKey: "name")
+            other.setValue(saved, forKey: "next")
+            other.setValue(nil, forKey: "next")
+            main.processPendingChanges()
+        }
+        #expect(!main.hasChanges && !other.hasChanges && main.updatedObjects.isEmpty)
+        let above = try #require(stage.context.existingObject(with: other.objectID) as? Meddler)
+        above.setValue("theirs", forKey: "name")
+        main.refreshAllObjects()
+        #expect(other.value(forKey: "name") as? String == "theirs")
+    }
+
     @Test("go with a rollback, and what was saved stays")
     func rolledBack() throws {
         let (saved, other) = (try object("saved"), try object("other"))

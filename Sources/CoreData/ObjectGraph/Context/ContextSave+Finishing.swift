@@ -48,11 +48,23 @@ extension ContextSave {
         guard !parent.isStoreSide, context.tracker.hasTouched || context.tracker.eventCount != saved.eventCount else { return nil }
         context.endEvent()
         let late = context.changes(beyond: [saved.freezer.changes])
-        if late.changesNothing { return nil }
+        if late.changesNothing {
+            dropTraces(of: saved.freezer.groups)
+            return nil
+        }
         // New objects stay registered, and come back with the ones or the others.
         _ = context.withdrawChanges()
         context.receiveWhatIsThere(saved.freezer.changes)
         return late
+    }
+
+    /// What was changed and changed back, of objects that are not of the save, is nothing that another save could end.
+    private func dropTraces(of groups: [ChangeFreezer.Objects]) {
+        let objects = ChangedObjects(groups)
+        let ofSave = objects.inserted.union(objects.updated).union(objects.deleted)
+        context.tracker.objects.forEachBorrowed { object in
+            if !object.state.isDisjoint(with: .pending), !ofSave.contains(object) { markUnchanged(object) }
+        }
     }
 
     /// Meanwhile each object of the save says what was saved of it.
