@@ -14,6 +14,9 @@ struct ChangeSetRemainder {
         var updates: [ChangeSet.Update] = []
         var isDeleted = false
 
+        /// What the parts have set by updates.
+        var slots: SlotMask { updates.reduce(SlotMask()) { $0.union($1.slots) } }
+
         /// The row that has the parts' value in a slot; nil where they have set none.
         func row(_ slot: Int) -> Row? { updates.last { $0.slots.contains(slot) }?.row ?? inserted }
     }
@@ -61,7 +64,8 @@ struct ChangeSetRemainder {
         for update in group.updates {
             let reference = newest(group.reference(update.key))
             met.insert(reference)
-            let slots = known[reference].map { differences(update.row, $0, among: update.slots) } ?? update.slots
+            // What the parts have set may be as it was before them, and no change any more.
+            let slots = known[reference].map { differences(update.row, $0, among: update.slots.union($0.slots)) } ?? update.slots
             if !slots.isEmpty { rest.updates.append(ChangeSet.Update(row: update.row, key: update.key, only: slots, on: update.base)) }
         }
         for delete in group.deletes {
@@ -79,8 +83,7 @@ struct ChangeSetRemainder {
             if let row = known.inserted {
                 group.deletes.append(ChangeSet.Delete(key: reference.key, base: row))
             } else if let base = current(reference) ?? known.updates.first?.base {
-                let touched = known.updates.reduce(SlotMask()) { $0.union($1.slots) }
-                let slots = differences(base, known, among: touched)
+                let slots = differences(base, known, among: known.slots)
                 if !slots.isEmpty { group.updates.append(ChangeSet.Update(row: base, key: reference.key, base: base, slots: slots)) }
             }
             if !group.isEmpty { changes.groups.append(group) }

@@ -114,6 +114,33 @@ struct MeddlingHookTests {
         try expectInFile(["B", "new"])
     }
 
+    // * The save has another value, or just another member of a relationship.
+    @Test("are unsaved changes afterwards, where an object gets back what it had, and where the save has none of its values")
+    func setBack() throws {
+        let (saved, other) = (try object("saved"), try object("other"))
+        try save { saved.setValue("saved", forKey: "name") }
+        #expect(main.updatedObjects == [saved] && saved.value(forKey: "name") as? String == "saved")
+        try expectInFile(["other", "saved"])
+        let last = Meddler(context: main)
+        try main.save()
+        main.delete(last)
+        saved.setValue(Set([other]), forKey: "friends")
+        Meddler.deed.withLock { $0 = { [main] in main.performAndWait { saved.setValue("D", forKey: "name") } } }
+        try main.save()
+        #expect(main.updatedObjects == [saved] && saved.changedValues()["name"] as? String == "D")
+        try expectInFile(["D", "other"])
+    }
+
+    @Test("are unsaved changes afterwards, where an object is deleted that the save has inserted")
+    func deletedAgain() throws {
+        let main = main
+        let new = Meddler(context: main)
+        new.setValue("new", forKey: "name")
+        try save { main.delete(new) }
+        #expect(main.deletedObjects == [new])
+        try expectInFile(["B", "other"])
+    }
+
     @Test("are unsaved changes afterwards, where relationships get members")
     func related() throws {
         let (saved, other) = (try object("saved"), try object("other"))

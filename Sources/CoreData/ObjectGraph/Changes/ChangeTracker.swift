@@ -207,9 +207,12 @@ final class ChangeTracker {
     }
 
     /// The objects that were deleted before they were ever saved.
-    func takeDeletedInsertions() -> [NSManagedObject] {
-        defer { deletedInsertions = [] }
-        return deletedInsertions
+    ///
+    /// - Parameter isBeingSaved: tells of an object whether it is on its way to the parent: then it stays among them.
+    func takeDeletedInsertions(unless isBeingSaved: (NSManagedObject) -> Bool) -> [NSManagedObject] {
+        let deleted = deletedInsertions
+        deletedInsertions = deleted.filter(isBeingSaved)
+        return deletedInsertions.isEmpty ? deleted : deleted.filter { !isBeingSaved($0) }
     }
 
     /// Ends the event, whose objects then count as untouched: what it says of them.

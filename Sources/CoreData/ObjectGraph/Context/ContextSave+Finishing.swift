@@ -4,6 +4,7 @@ extension ContextSave {
     /// The changes are in the store: objects get their keys, rows count as committed, and everybody is told.
     func finish(_ saved: Saved) {
         let late = takeLateChanges(saved)
+        endFreeze()
         let groups = saved.freezer.groups
         let isInStore = parent.isStoreSide
         // Before the changes count as saved: whoever reads through the context finds them among the unsaved ones, or in the stores.

@@ -17,6 +17,10 @@ final class ContextSave {
     /// What changed in the events that ended since `willSave` was called last; nil once that is over.
     private var changedWhilePreparing: [ContiguousArray<NSManagedObject>]?
 
+    /// What is on its way to the parent, or has just arrived there; nil before, and once it counts as saved.
+    private var frozen: ChangeSet?
+    private var frozenInsertions: Set<RowReference>?
+
     static let maximumRounds = 1000
 
     init(of context: NSManagedObjectContext, into parent: any GraphParent, letsChildrenIn: Bool, _ validation: SaveValidation) {
@@ -128,21 +132,33 @@ final class ContextSave {
         groups = freezer.groups
         if !parent.isStoreSide { shareRows(of: groups) }
         let eventCount = context.tracker.eventCount
+        frozen = freezer.changes
+        var isTaken = false
+        defer { if !isTaken { endFreeze() } }
         let receipt = try submit(freezer.changes)
+        isTaken = true
         let derived = DerivedChanges(before: parent.isStoreSide ? groups : [])
         receipt.publish()
         return Saved(freezer: freezer, receipt: receipt, eventCount: eventCount, derived: derived)
     }
 
+    /// Whether an object is new in what is on its way to the parent: then a delete of it is to be saved, too.
+    func inserts(_ object: NSManagedObject) -> Bool {
+        guard let frozen else { return false }
+        let inserted = frozenInsertions ?? Set(frozen.insertedReferences.map { context.forwarded($0).identity })
+        frozenInsertions = inserted
+        return inserted.contains(object.rowReference.identity)
+    }
+
+    /// What was frozen is about to count as saved.
+    func endFreeze() { (frozen, frozenInsertions) = (nil, nil) }
+
     /// The parent gets the very rows: whoever writes from now on copies them. Where all objects are new to it, none of its hooks is called.
     private func shareRows(of groups: [ChangeFreezer.Objects]) {
         guard groups.contains(where: { !$0.updated.isEmpty || !$0.deleted.isEmpty }) else { return }
-        func share(_ object: NSManagedObject) {
-            if object.state.contains(.ownRow) { object.state.formUnion([.sharedRow, .unsavedRow]) }
-        }
         for objects in groups {
-            objects.inserted.forEachBorrowed { share($0) }
-            objects.updated.forEachBorrowed { share($0) }
+            objects.inserted.forEachBorrowed { _ = $0.shareRow() }
+            objects.updated.forEachBorrowed { _ = $0.shareRow() }
         }
     }
 

@@ -14,7 +14,8 @@ extension NSManagedObjectContext {
     func propagateDeletes() {
         if !tracker.unpropagated.isEmpty, propagatesDeletesAtEndOfEvent || isSaving {
             DeletePropagation(context: self).run()
-            let lost = tracker.takeDeletedInsertions().filter { $0.state.isSuperset(of: [.inserted, .deleted]) }
+            let deleted = tracker.takeDeletedInsertions { latestSave?.inserts($0) == true }
+            let lost = deleted.filter { $0.state.isSuperset(of: [.inserted, .deleted]) }
             OneWayReferences.drop(to: lost, in: self)
             for object in lost {
                 // No file will ever have a row that the others could go on referring to.

@@ -102,7 +102,7 @@ extension NSManagedObject {
         state.subtract([.sharedRow, .unsavedRow, .validated])
     }
 
-    /// The row as it stands, for others to read: whoever writes next copies it.
+    /// The row as it stands, for others to read: whoever writes next copies it. One that is shared already says itself what its values are.
     final func shareRow() -> Row {
         if state.contains(.ownRow), !state.contains(.sharedRow) {
             state.insert(.sharedRow)
