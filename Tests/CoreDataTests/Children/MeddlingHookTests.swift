@@ -6,8 +6,11 @@ import Testing
 /// Does something when it is deleted in root.
 private final class Meddler: NSManagedObject {
     static let deed = Lock<(() -> Void)?>(nil)
+    /// In main.
+    static let tellings = Lock(0)
 
     override func prepareForDeletion() {
+        if managedObjectContext?.name == "main" { Self.tellings.withLock { $0 += 1 } }
         if managedObjectContext?.name == "root" {
             Self.deed.withLock { deed in
                 defer { deed = nil }; return deed
@@ -139,6 +142,14 @@ struct MeddlingHookTests {
         try save { main.delete(new) }
         #expect(main.deletedObjects == [new])
         try expectInFile(["B", "other"])
+    }
+
+    @Test("tell no object of its delete again")
+    func toldOnce() throws {
+        let other = try object("other")
+        Meddler.tellings.withLock { $0 = 0 }
+        try save { other.setValue("C", forKey: "name") }
+        #expect(Meddler.tellings.withLock { $0 } == 1)
     }
 
     @Test("are unsaved changes afterwards, where relationships get members")

@@ -20,6 +20,8 @@ final class ChangeTracker {
     /// Why deletes could not be propagated: something could not be read.
     @exclusivity(unchecked) var propagationFailure: (any Error)?
     @exclusivity(unchecked) private var deletedInsertions: [NSManagedObject] = []
+    /// Objects whose deletes were taken out and may come back: `prepareForDeletion` was called for them.
+    var preparedForDeletion: Set<RowReference> = []
     /// Objects whose values were replaced from the store in the current event.
     @exclusivity(unchecked) private var refreshed: ContiguousArray<NSManagedObject> = []
     /// Objects that others inserted and that were merged in the current event.

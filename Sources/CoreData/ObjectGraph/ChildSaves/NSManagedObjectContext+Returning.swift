@@ -243,14 +243,21 @@ extension NSManagedObjectContext {
     }
 
     /// Receives changes, but for those of objects that are not there any more.
-    func receiveWhatIsThere(_ changes: ChangeSet) {
+    ///
+    /// - Parameter endsEvent: whether who observes is told; otherwise the event goes on, and nobody is called.
+    func receiveWhatIsThere(_ changes: ChangeSet, endsEvent: Bool = true) {
+        func take(_ changes: ChangeSet) throws {
+            let corrections = try receiveSilently(changes.forwarded(forwarded), areOwn: true)
+            if endsEvent { processPendingChanges() }
+            tellChildren(of: corrections)
+        }
         guard !changes.changesNothing else { return }
         do {
-            tellChildren(of: try receive(changes.forwarded(forwarded), areOwn: true))
+            try take(changes)
         } catch let conflicts as SaveConflicts {
             let gone = Set(conflicts.conflicts.map { forwarded($0.reference).identity })
             do {
-                tellChildren(of: try receive(changes.without { gone.contains(forwarded($0).identity) }.forwarded(forwarded), areOwn: true))
+                try take(changes.without { gone.contains(forwarded($0).identity) })
             } catch {
                 logFailure("taking changes back", error)
             }

@@ -56,6 +56,7 @@ struct SeparateSave {
             keepRest()
             result.failure = error
         }
+        context.tracker.preparedForDeletion = []
         dismissGone()
         return result
     }
@@ -70,6 +71,7 @@ extension SeparateSave {
             if !rest.changesNothing { own.append(rest) }
             for reference in rest.insertedReferences { ownInsertions.insert(context.forwarded(reference).identity) }
         }
+        for object in context.tracker.objects(.deleted) { context.tracker.preparedForDeletion.insert(object.rowReference.identity) }
         withdrawn += context.withdrawChanges()
         let independent = parts.filter { !isAfterOwn($0) }
         bundles += bundled(independent)

@@ -26,7 +26,7 @@ struct ChangeReception {
     private(set) var corrections = SavedReferences()
 
     /// - Parameters:
-    ///   - areOwn: whether they are the context's own, which come back: nobody has validated them.
+    ///   - areOwn: whether they are the context's own, which come back: nobody has validated them, and what is deleted was told so.
     ///   - areTaken: whether they count as taken already: whose save they are has been told that it succeeded.
     init(_ changes: ChangeSet, in context: NSManagedObjectContext, areOwn: Bool = false, areTaken: Bool = false) {
         (self.changes, self.context, self.areOwn, self.areTaken) = (changes, context, areOwn, areTaken)
@@ -38,6 +38,9 @@ struct ChangeReception {
     mutating func run() throws {
         if !areTaken { try checkUnsaved() }
         try findNewestRows()
+        let prepared = context.tracker.preparedForDeletion
+        if areOwn { context.tracker.preparedForDeletion.formUnion(deletedIdentities) }
+        defer { context.tracker.preparedForDeletion = prepared }
         for group in changes.groups {
             if !group.inserts.isEmpty {
                 receiveInserts(group.inserts, context.registry.scope(of: group.entity, store: group.store))
@@ -58,6 +61,8 @@ struct ChangeReception {
         for group in changes.groups { for delete in group.deletes { receiveDelete(delete, group) } }
         withExtendedLifetime(doomed) {}
     }
+
+    private var deletedIdentities: some Sequence<RowReference> { changes.deletedReferences.lazy.map { context.forwarded($0).identity } }
 
     private func prepareDeletes() -> [NSManagedObject] {
         changes.groups.flatMap { group in

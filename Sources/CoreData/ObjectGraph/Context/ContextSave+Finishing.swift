@@ -55,7 +55,7 @@ extension ContextSave {
         }
         // New objects stay registered, and come back with the ones or the others.
         _ = context.withdrawChanges()
-        context.receiveWhatIsThere(saved.freezer.changes)
+        context.receiveWhatIsThere(saved.freezer.changes, endsEvent: false)
         return late
     }
 

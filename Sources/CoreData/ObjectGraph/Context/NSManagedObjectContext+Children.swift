@@ -33,7 +33,7 @@ extension NSManagedObjectContext {
     /// Takes what a child saved, and tells who observes.
     ///
     /// - Parameters:
-    ///   - areOwn: whether they are the context's own, which come back: nobody has validated them.
+    ///   - areOwn: whether they are the context's own, which come back: nobody has validated them, and what is deleted was told so.
     ///   - areTaken: whether they were saved while this context was saving, and count as taken already. What they were saved for may have been
     ///     dropped above since then: the next save finds that out, and the merge policy resolves it.
     /// - Returns: what had to be changed of it.

@@ -62,7 +62,7 @@ extension NSManagedObjectContext {
         if reason == .delete, object.isFault, !object.state.contains(.rowless), object.mayBeStale {
             do { try bringUpToDate(object) } catch { logFailure("reading \(object.objectID) to delete it", error) }
         }
-        object.prepareForDeletion()
+        if !tracker.preparedForDeletion.contains(object.rowReference.identity) { object.prepareForDeletion() }
         return object.registeredContext === self && !object.state.contains(.deleted)
     }
 
