@@ -121,6 +121,7 @@ struct MeddlingHookTests {
     @Test("are unsaved changes afterwards, where an object gets back what it had, and where the save has none of its values")
     func setBack() throws {
         let (saved, other) = (try object("saved"), try object("other"))
+        saved.setValue(other, forKey: "next")
         try save { saved.setValue("saved", forKey: "name") }
         #expect(main.updatedObjects == [saved] && saved.value(forKey: "name") as? String == "saved")
         try expectInFile(["other", "saved"])
