@@ -18,6 +18,16 @@ extension NSManagedObjectModel {
         entitiesByConfiguration[configuration] = entities
     }
 
+    /// - Throws: `CocoaError` 134080 for a configuration that there is not, naming those that there are.
+    func requireConfiguration(_ name: String?) throws {
+        guard let name, entities(forConfigurationName: name) == nil else { return }
+        let known = configurations.map { "“\($0)”" }.joined(separator: ", ")
+        throw CocoaError.coreData(
+            .persistentStoreOpen,
+            "The model has no configuration “\(name)”. It has \(known.isEmpty ? "none" : known), and nil stands for all entities."
+        )
+    }
+
     /// The name under which Apple's tools know the configuration of all entities.
     private static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
 }

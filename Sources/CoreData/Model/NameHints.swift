@@ -9,7 +9,11 @@ extension NSEntityDescription {
 
 extension NSManagedObjectModel {
     /// Asks for the entity that a misspelt name most likely stands for; empty where none is near.
-    func hint(forEntity name: String) -> String { CoreData.hint(for: name, among: entitiesByName.keys.sorted()) }
+    func hint(forEntity name: String) -> String {
+        // NB: Linux names each class with its module, which `@objc(Book)` leaves out on a Mac.
+        let plain = name.split(separator: ".").last.map(String.init) ?? name
+        return CoreData.hint(for: plain, among: entitiesByName.keys.sorted())
+    }
 
     /// The same for a model that the program has registered.
     static func hint(forModel name: String) -> String { CoreData.hint(for: name, among: registeredNames.sorted()) }

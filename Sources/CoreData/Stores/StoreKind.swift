@@ -89,9 +89,7 @@ package struct StoreOpening {
 
     /// - Throws: `CocoaError` 134080 for a configuration that the model has not, or attributes that nothing can be kept of.
     package func checkModel() throws {
-        guard model.entities(forConfigurationName: configurationName) != nil else {
-            throw CocoaError.coreData(.persistentStoreOpen, "The model has no configuration \"\(configurationName ?? "")\".")
-        }
+        try model.requireConfiguration(configurationName)
         try model.requireStorableAttributes(forConfigurationName: configurationName, isComputing: false)
     }
 }

@@ -83,6 +83,15 @@ struct StoreDescriptionTests {
         }
         #expect(codes == [.persistentStoreOpen, .persistentStoreInvalidType, .persistentStoreOpen])
     }
+
+    @Test("for an unknown configuration names those that there are", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func unknownConfiguration(type: String) throws {
+        let home = try StoreHome(.file)
+        let description = NSPersistentStoreDescription(url: home.url())
+        (description.type, description.configuration) = (type, "Default")
+        let error = #expect(throws: CocoaError.self) { try ContainerModel.coordinator().add(description) }
+        #expect(error?.localizedDescription.contains("“Default”. It has “Notes”, “Tags”, and nil stands for all") == true)
+    }
 }
 
 enum ContainerModel {

@@ -57,10 +57,10 @@ struct CompatibilityTests {
     // Foundation's key-value observing: a line of what is absent. `Observable` has a method of it.
     private static func isOfFoundation(_ name: [String]) -> Bool { name[0].hasPrefix("NSKeyValue") || name[0] == "Observable" }
 
-    // Declared in their class, as only there an override of them is told with the sentence.
+    // With a relative of key-value coding. Declared in their class, as only there an override of them is told with the sentence.
     private static let observing: Set = [
         ["NSManagedObject", "keyPathsForValuesAffectingValue(forKey:)"], ["NSManagedObject", "automaticallyNotifiesObservers(forKey:)"],
-        ["NSManagedObject", "observeValue(forKeyPath:of:change:context:)"],
+        ["NSManagedObject", "observeValue(forKeyPath:of:change:context:)"], ["NSManagedObject", "setNilValueForKey(_:)"],
     ]
 
     // Declared beside its type, and there: it can be nil.

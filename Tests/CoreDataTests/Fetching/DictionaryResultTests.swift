@@ -130,6 +130,22 @@ struct DictionaryResultTests {
         #expect(statements.count == 1, "\(statements)")
     }
 
+    // * The number and the longest of the books are asked for by groups of authors, and then of books.
+    // => The first is refused with the cure, which the second is.
+    @Test("says where to group what a to-many relationship has")
+    func groupsOfContents() throws {
+        for (function, key) in [("count:", "books"), ("max:", "books.pages")] {
+            let authors = NSFetchRequest<NSDictionary>(entityName: "Author")
+            (authors.resultType, authors.propertiesToFetch) = (.dictionaryResultType, ["name", aggregate(function, key)])
+            authors.propertiesToGroupBy = ["name"]
+            let error = #expect(throws: CocoaError.self) { try context.fetch(authors) }
+            #expect(error?.localizedDescription.contains("fetch the entity that the relationship leads to") == true)
+        }
+        let books = request("author.name", aggregate("count:", "title"), aggregate("max:", "pages"))
+        (books.predicate, books.propertiesToGroupBy) = (NSPredicate(format: "author != nil"), ["author.name"])
+        #expect(try rows(books) == ["author.name=Ann count:=2 max:=20"])
+    }
+
     @Test("says what is wrong with columns, groups and order")
     func refusals() throws {
         func reason(_ request: NSFetchRequest<NSDictionary>) -> String {

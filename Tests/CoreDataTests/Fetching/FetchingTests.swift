@@ -190,6 +190,12 @@ struct FetchingTests {
         }
         let said = String(decoding: unknown?.standardErrorContent ?? [], as: UTF8.self)
         #expect(said.contains("no entity named Unicorn"))
+        let ofClass = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let library = try Library()
+            _ = try library.context.fetch(NSFetchRequest<Tag>(entityName: "CoreDataTests.Tag"))
+        }
+        let ofClassSaid = String(decoding: ofClass?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(ofClassSaid.contains("Is “Tag” meant?"))
         let batch = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let library = try Library()
             _ = try library.context.execute(NSBatchInsertRequest(entityName: "Unicorn", objects: [["title": "a"]]))

@@ -75,6 +75,7 @@ final class Watcher: NSObject {
 final class ObservedTag: NSManagedObject {
     override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { ["label"] }
     override class func automaticallyNotifiesObservers(forKey key: String) -> Bool { key != "label" }
+    override func setNilValueForKey(_ key: String) { setValue("", forKey: key) }
     override func observeValue(
         forKeyPath keyPath: String?,
         of object: Any?,

@@ -163,6 +163,8 @@ open class NSManagedObject: NSObject {
         change: [NSKeyValueChangeKey: Any]?,
         context: UnsafeMutableRawPointer?
     ) { absent() }
+    @available(*, unavailable, message: "setValue(nil, forKey:) sets nil, which a number reads as zero: override setValue(_:forKey:).")
+    open func setNilValueForKey(_ key: String) { absent() }
 
     /// Objects are equal when they are the same object.
     public final override func isEqual(_ object: Any?) -> Bool {

@@ -48,9 +48,7 @@ extension SQLiteStore {
     }
 
     private static func checkModel(_ model: NSManagedObjectModel, _ configurationName: String?) throws {
-        guard model.entities(forConfigurationName: configurationName) != nil else {
-            throw CocoaError.coreData(.persistentStoreOpen, "The model has no configuration \"\(configurationName ?? "")\".")
-        }
+        try model.requireConfiguration(configurationName)
         try model.requireStorableAttributes(forConfigurationName: configurationName, isComputing: true)
     }
 }

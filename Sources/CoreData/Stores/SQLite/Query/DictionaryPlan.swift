@@ -35,7 +35,7 @@ private struct DictionarySQL {
     private var selected: [SQLText] = []
     private var operands: [String: SQLOperand] = [:]
     /// What stands alone must be grouped by.
-    private var plain: [(name: String, text: SQLText)] = []
+    private var plain: [(column: DictionaryQuery.Column, text: SQLText)] = []
     private var hasAggregates = false
     private(set) var readings: [DictionaryPlan.Reading] = []
     private var (condition, groups, having, order) = (SQLText(), "", SQLText(), "")
@@ -82,7 +82,7 @@ private struct DictionarySQL {
             if sql.hasAggregate {
                 hasAggregates = true
             } else if !operand.isConstant {
-                plain.append((column.name, text))
+                plain.append((column, text))
             }
         }
         for (index, reading) in readings.enumerated() {
@@ -119,14 +119,26 @@ private struct DictionarySQL {
             guard text.parameters.isEmpty else { throw refusal("it is grouped by “\(group.name)”, which has a constant in it") }
             grouped.append(text)
         }
-        if hasAggregates || !grouped.isEmpty, let column = plain.first(where: { !grouped.contains($0.text) }) {
-            throw refusal("the column “\(column.name)” is neither an aggregate nor grouped by")
+        if hasAggregates || !grouped.isEmpty, let (column, _) = plain.first(where: { !grouped.contains($0.text) }) {
+            throw ungrouped(column)
         }
         if !grouped.isEmpty { groups = " GROUP BY " + grouped.map(\.sql).joined(separator: ", ") }
         guard let predicate = query.having else { return }
         (sql.aggregation, sql.selected) = (.allowed, selectedOperands)
         having = try translated("the havingPredicate") { try $0.apart { try $0.write(predicate) } }
         (sql.aggregation, sql.selected) = (nil, [:])
+    }
+
+    private func ungrouped(_ column: DictionaryQuery.Column) -> CocoaError {
+        guard case .function(let name, _) = column.expression.tree, PredicateSQL.aggregateFunctions[name] != nil else {
+            return refusal("the column “\(column.name)” is neither an aggregate nor grouped by")
+        }
+        return refusal(
+            """
+            the column “\(column.name)” is over the contents of a to-many relationship, for each object, and not over groups: fetch the entity that \
+            the relationship leads to, and group by a key path along its inverse
+            """
+        )
     }
 
     private var selectedOperands: [String: SQLOperand] {
