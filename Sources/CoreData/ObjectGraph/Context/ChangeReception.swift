@@ -207,7 +207,7 @@ extension ChangeReception {
         if update.row.isOwn, update.base != nil || !update.slots.isEmpty { EntityLayout.setVersion(update.row.own.bytes, 0) }
         if let survivor = context.replacement(of: reference(update.key, group)) { return give(update, to: context.object(for: survivor)) }
         let object = context.object(for: reference(update.key, group))
-        guard !object.state.contains(.deleted) else { return refuse(object) }
+        guard !object.isDeleted else { return refuse(object) }
         guard let base = update.base ?? (object.state.contains(.inserted) ? object.currentRow : nil) else { return object.noteChange() }
         let measured = prepare(object, base, changing: update.slots)
         guard !update.slots.isEmpty else {
@@ -278,7 +278,7 @@ extension ChangeReception {
         guard let target = existing(new) else { return unlink(object, slot, inverse) }
         target.link(object, along: inverse)
         // Its delete rule has not seen this object yet.
-        if target.state.contains(.deleted) { context.propagateAgain(target) }
+        if target.isDeleted { context.propagateAgain(target) }
     }
 }
 
@@ -307,14 +307,14 @@ extension ChangeReception {
     }
 
     func owner(_ reference: RowReference, _ relationship: NSRelationshipDescription) -> (NSManagedObject, Int)? {
-        guard let owner = existing(context.forwarded(reference)), !owner.state.contains(.deleted),
+        guard let owner = existing(context.forwarded(reference)), !owner.isDeleted,
             case .toMany(let index, _)? = owner.scope.shape.properties[relationship.name]
         else { return nil }
         return (owner, index)
     }
 
     private func receiveTransients(_ change: ChangeSet.TransientChange) {
-        guard let object = existing(context.forwarded(change.object)), !object.state.contains(.deleted) else { return }
+        guard let object = existing(context.forwarded(change.object)), !object.isDeleted else { return }
         if object.isFault { object.fire() }
         for (key, value) in change.values { object.setTransient(value, key) }
         object.noteChange()
@@ -327,7 +327,7 @@ extension ChangeReception {
             owner.unlinkMember(member, index)
             if let inverse = link.relationship.inverse { member.unlink(owner, along: inverse) }
         }
-        for member in members(link.added) where !member.state.contains(.deleted) {
+        for member in members(link.added) where !member.isDeleted {
             owner.linkMember(member, index)
             if let inverse = link.relationship.inverse { member.link(owner, along: inverse) }
         }
