@@ -245,7 +245,12 @@ extension ChangeFreezer {
         object.forEachChangedToMany { index, contents in
             let link = object.toManyLink(index)
             if link.isOrdered, !object.state.contains(.deleted) { noteOrder(of: object, contents) }
-            if link.writesLinks { noteLinks(object, object.scope.shape.toManys[index], contents) }
+            let relationship = object.scope.shape.toManys[index]
+            if link.writesLinks {
+                noteLinks(object, relationship, contents)
+            } else if contents.hasUnplacedAdditions, !object.state.contains(.deleted), relationship.inverse?.isToMany == true {
+                note(relationship, object, added: contents.added.array, removed: [])
+            }
         }
     }
 
@@ -270,15 +275,35 @@ extension ChangeFreezer {
 
     private mutating func noteLinks(_ owner: NSManagedObject, _ relationship: NSRelationshipDescription, _ contents: ToManyContents) {
         let added = owner.state.contains(.deleted) ? [] : (contents.ownerIsNew ? contents.members?.array ?? [] : contents.added.array)
-        let removed = contents.removed.array.map(\.rowReference)
-        var links = added.filter { !$0.state.contains(.deleted) }.map(\.rowReference)
-        if isForStores, relationship.isOrdered, relationship.inverse === relationship {
-            notePairs(of: relationship) { $0.addNew(links, of: owner.rowReference) }
-            links = []
+        // Where there is no order here, who was taken out and put in again just stays in: its place in the other end's order is there.
+        let removed = contents.removed.array.filter { relationship.isOrdered || !contents.added.contains($0) }
+        guard isForStores, relationship.isOrdered, relationship.inverse === relationship else {
+            return note(relationship, owner, added: added.filter { !isPlaced($0, with: owner, relationship) }, removed: removed)
         }
-        guard !links.isEmpty || !removed.isEmpty else { return }
+        let links = added.filter { !$0.state.contains(.deleted) }.map(\.rowReference)
+        notePairs(of: relationship) { $0.addNew(links, of: owner.rowReference) }
+        note(relationship, owner, added: [], removed: removed)
+    }
+
+    /// Whether a member's own end writes the pair: what was added to an order that nobody has read comes at its end, one after the other.
+    private func isPlaced(_ member: NSManagedObject, with owner: NSManagedObject, _ relationship: NSRelationshipDescription) -> Bool {
+        guard let inverse = relationship.inverse, inverse.isOrdered, inverse !== relationship,
+            !member.state.isDisjoint(with: .pending), !member.state.contains(.deleted),
+            let contents = inverse.toManyIndex.flatMap(member.existingContents)
+        else { return false }
+        return contents.hasUnplacedAdditions && contents.added.contains(owner)
+    }
+
+    private mutating func note(
+        _ relationship: NSRelationshipDescription,
+        _ owner: NSManagedObject,
+        added: [NSManagedObject],
+        removed: [NSManagedObject]
+    ) {
+        let added = added.filter { !$0.state.contains(.deleted) }.map(\.rowReference)
+        guard !added.isEmpty || !removed.isEmpty else { return }
         changes.links.append(
-            ChangeSet.LinkChange(relationship: relationship, owner: owner.rowReference, added: links, removed: removed)
+            ChangeSet.LinkChange(relationship: relationship, owner: owner.rowReference, added: added, removed: removed.map(\.rowReference))
         )
     }
 

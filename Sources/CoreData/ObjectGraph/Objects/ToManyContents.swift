@@ -60,6 +60,9 @@ final class ToManyContents {
     /// Whether members were taken out and put at the end again, as far as anybody knows while the store's part is not read.
     var hasReturned: Bool { isOrdered && !added.isEmpty && uncommon?.removed.array.contains(where: added.contains) == true }
 
+    /// Whether members were put at the end, one after the other, of what the store holds, which is not read.
+    var hasUnplacedAdditions: Bool { isOrdered && members == nil && added.count > 1 }
+
     /// All members, or those that are known without reading.
     var knownMembers: [NSManagedObject] {
         members?.array ?? added.array + (uncommon?.partners.array.filter { !added.contains($0) && !removed.contains($0) } ?? [])
