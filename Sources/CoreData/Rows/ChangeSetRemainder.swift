@@ -147,9 +147,9 @@ extension ChangeSetRemainder {
         }
         for order in whole.orders {
             if order.isWhole {
+                // What was added behind the parts' members comes there anyway.
                 let asked = wholes[end(order)] ?? []
-                let members = Set(asked)
-                if asked.isEmpty || order.members.map(newest).filter(members.contains) != asked { changes.orders.append(order) }
+                if asked.isEmpty || !order.members.lazy.map(newest).starts(with: asked) { changes.orders.append(order) }
             } else {
                 let known = appended[end(order)] ?? []
                 let members = order.members.filter { !known.contains(newest($0)) }

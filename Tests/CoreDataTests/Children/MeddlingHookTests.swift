@@ -48,6 +48,8 @@ struct MeddlingHookTests {
                 toMany: true,
                 .nullifyDeleteRule
             )
+            LibraryModel.relate(meddler, "list", toMany: true, .nullifyDeleteRule, meddler, "lists", toMany: true, .nullifyDeleteRule)
+                .isOrdered = true
             for property in meddler.properties { property.isOptional = true }
             return [meddler]
         }
@@ -151,6 +153,19 @@ struct MeddlingHookTests {
         Meddler.tellings.withLock { $0 = 0 }
         try save { other.setValue("C", forKey: "name") }
         #expect(Meddler.tellings.withLock { $0 } == 1)
+    }
+
+    @Test("are unsaved changes afterwards, where a member comes before one of the save")
+    func inserted() throws {
+        let (saved, other) = (try object("saved"), try object("other"))
+        saved.setValue(NSOrderedSet(object: other), forKey: "list")
+        try save { saved.mutableOrderedSetValue(forKey: "list").insert(saved, at: 0) }
+        #expect(main.hasChanges && saved.value(forKey: "list") as? NSOrderedSet == [saved, other])
+        try main.save()
+        try stage.context.save()
+        let reader = try stage.separateContext()
+        let found = try reader.fetch(NSFetchRequest<Meddler>(entityName: "Meddler")).first { $0.value(forKey: "name") as? String == "B" }
+        #expect((found?.value(forKeyPath: "list.name") as? NSOrderedSet)?.array as? [String] == ["B", "other"])
     }
 
     @Test("are unsaved changes afterwards, where relationships get members")
