@@ -85,6 +85,35 @@ struct FollowingChildTests {
         #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK") == "0")
     }
 
+    // * The child puts a stored chapter into a book. The parent takes it out again, or drops that with the book, which goes.
+    // => Nobody has deleted the chapter, though a delete of the book is carried to its chapters.
+    @Test("that what the parent took out of an object is not deleted with it", arguments: Loss.allCases, [false, true])
+    func letGoAbove(_ loss: Loss, hasReadMembers: Bool) throws {
+        let (home, chapter) = (book("home"), Chapter(context: child))
+        chapter.book = home
+        try child.save()
+        try parent.save()
+        let above = Book(context: parent)
+        above.title = "dropped"
+        if loss == .delete { try parent.save() }
+        let book = child.own(above)
+        chapter.book = book
+        try child.save()
+        if hasReadMembers { #expect(book.chapters.count == 1) }
+        if loss == .delete {
+            parent.own(chapter).book = parent.own(home)
+            parent.delete(above)
+            try parent.save()
+        } else {
+            parent.rollback()
+        }
+        child.processPendingChanges()
+        #expect(book.isDeleted && !chapter.isDeleted && chapter.book === home)
+        try child.save()
+        try parent.save()
+        #expect(try library.sql("SELECT Z_PK FROM ZCHAPTER") == "\(chapter.key)")
+    }
+
     enum Deleter: CaseIterable { case parent, other }
 
     // * The child leads to a chief whose reports nobody has read, and saves that. Its parent has deleted her, or others have.

@@ -80,6 +80,16 @@ struct DeletePropagation {
         }
     }
 
+    /// Who leads to an object by a to-one relationship, as far as it is known here.
+    func knownReferrers(to object: NSManagedObject) -> [NSManagedObject] {
+        var referrers: [NSManagedObject] = []
+        forEachKnownTarget(of: object) { relationship, targets in
+            guard let inverse = relationship.inverse, !inverse.isToMany else { return }
+            referrers += targets.filter { !$0.isFault && $0.isLinked(to: object, along: inverse) }
+        }
+        return referrers
+    }
+
     private func forEachKnownTarget(of object: NSManagedObject, _ body: (NSRelationshipDescription, [NSManagedObject]) -> Void) {
         let shape = object.scope.shape
         for (index, relationship) in shape.toManys.enumerated() {

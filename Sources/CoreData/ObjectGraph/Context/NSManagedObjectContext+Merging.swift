@@ -61,6 +61,7 @@ extension NSManagedObjectContext {
         let deleted = saved.deleted.compactMap(registeredObject(for:))
         // What leads to them here, and got no further than the context above, which let go of them before it saved, is among no updates.
         if !parentSource.isStoreSide, !saved.areCorrections { UnreadPartners.noteReferrers(to: deleted, in: self) }
+        if !parentSource.isStoreSide { mergeReferrers(to: deleted) }
         for object in deleted { vanish(object, .deleteElsewhere) }
         processPendingChanges()
         postMerge(inserted, updated, deleted)
@@ -73,6 +74,16 @@ extension NSManagedObjectContext {
         return (!object.isFault || object.hasReadMembers) && object.mayBeStale
     }
 
+    /// The context above may have let go of what leads to deleted objects here, by a rollback too: their delete rules are for those that it leads
+    /// to them still.
+    private func mergeReferrers(to deleted: [NSManagedObject]) {
+        guard !deleted.isEmpty else { return }
+        let gone = Set(deleted.map(\.rowReference))
+        let referrers = deleted.flatMap { DeletePropagation(context: self).knownReferrers(to: $0) }.map(\.rowReference)
+        mergeUpdates(Array(Set(referrers).subtracting(gone)))
+    }
+
+    @discardableResult
     private func mergeUpdates(_ references: [RowReference]) -> [NSManagedObject] {
         let known = references.compactMap(registeredObject(for:))
         // A delete stays measured against what it was decided on.
