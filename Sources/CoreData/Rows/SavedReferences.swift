@@ -3,6 +3,8 @@ struct SavedReferences: Sendable {
     var inserted: [RowReference] = []
     var updated: [RowReference] = []
     var deleted: [RowReference] = []
+    /// Those of the deleted that were never saved, and that a context above has dropped: nobody has wanted a delete that leads to others.
+    var dropped: [RowReference] = []
     /// Whether a merge policy, or the store by derived attributes, has changed what contexts below believe to be saved: then it goes all the way down.
     var areCorrections = false
     /// Whether a program has said what is in it, which may not name those that the deleted were related to: as with the IDs of a batch delete.

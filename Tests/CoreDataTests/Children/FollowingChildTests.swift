@@ -114,6 +114,31 @@ struct FollowingChildTests {
         #expect(try library.sql("SELECT Z_PK FROM ZCHAPTER") == "\(chapter.key)")
     }
 
+    // * The child puts a stored chapter into a new book of the parent, and saves nothing. The parent drops the book.
+    // => The chapter is in no book; it is not deleted, as the book was not.
+    @Test("that what is put into a dropped object is not deleted with it", arguments: [false, true])
+    func putIntoDropped(hasReadMembers: Bool) throws {
+        let (home, chapter) = (book("home"), Chapter(context: child))
+        chapter.book = home
+        try child.save()
+        try parent.save()
+        let above = Book(context: parent)
+        above.title = "dropped"
+        parent.processPendingChanges()
+        let book = child.own(above)
+        if hasReadMembers { #expect(book.chapters.isEmpty) }
+        chapter.book = book
+        parent.rollback()
+        child.processPendingChanges()
+        #expect(!chapter.isDeleted && chapter.book == nil && chapter.isUpdated)
+        // It is mandatory: the program is told.
+        cocoaError(1570) { try child.save() }
+        chapter.book = home
+        try child.save()
+        try parent.save()
+        #expect(try library.sql("SELECT Z_PK, ZBOOK FROM ZCHAPTER") == "\(chapter.key)|\(home.key)")
+    }
+
     enum Deleter: CaseIterable { case parent, other }
 
     // * The child leads to a chief whose reports nobody has read, and saves that. Its parent has deleted her, or others have.

@@ -80,6 +80,19 @@ struct DeletePropagation {
         }
     }
 
+    /// Takes back what leads to an object that was never saved, and is not saved itself.
+    func withdrawEdits(leadingTo object: NSManagedObject) {
+        forEachKnownTarget(of: object) { relationship, targets in
+            guard let inverse = relationship.inverse else { return }
+            for target in targets {
+                guard case .toOne(let slot, _)? = target.scope.shape.properties[inverse.name], target.changedSlots.contains(slot) else {
+                    continue
+                }
+                target.unlink(object, along: inverse)
+            }
+        }
+    }
+
     /// Who leads to an object by a to-one relationship, as far as it is known here.
     func knownReferrers(to object: NSManagedObject) -> [NSManagedObject] {
         var referrers: [NSManagedObject] = []

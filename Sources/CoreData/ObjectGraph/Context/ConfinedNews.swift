@@ -34,6 +34,7 @@ final class ConfinedNews: Sendable {
         private var inserted: Set<RowReference> = []
         private var updated: Set<RowReference> = []
         private var deleted: Set<RowReference> = []
+        private var dropped: Set<RowReference> = []
         private var replaced: [SavedReferences.Replacement] = []
         private var mayLackRelated = false
 
@@ -51,6 +52,7 @@ final class ConfinedNews: Sendable {
                 updated.remove(reference)
                 deleted.insert(reference)
             }
+            dropped.formUnion(saved.dropped)
             replaced += saved.replaced
             mayLackRelated = mayLackRelated || saved.mayLackRelated
         }
@@ -60,6 +62,7 @@ final class ConfinedNews: Sendable {
                 inserted: Array(inserted),
                 updated: Array(updated),
                 deleted: Array(deleted),
+                dropped: Array(dropped),
                 areCorrections: areCorrections,
                 mayLackRelated: mayLackRelated,
                 replaced: replaced

@@ -79,7 +79,8 @@ extension NSManagedObjectContext: SaveFollower {
     /// Objects that were never saved are gone for good. A child may have saved them into this context, and takes them for saved.
     func tellFollowers(ofLost objects: [NSManagedObject]) {
         guard hasHadChildren, !objects.isEmpty else { return }
-        let lost = SavedReferences(deleted: objects.map(\.rowReference))
+        let references = objects.map(\.rowReference)
+        let lost = SavedReferences(deleted: references, dropped: references)
         for child in childContexts where child.automaticallyMergesChangesFromParent { tell(child, lost) }
     }
 

@@ -61,6 +61,7 @@ extension NSManagedObjectContext {
         let deleted = saved.deleted.compactMap(registeredObject(for:))
         // What leads to them here, and got no further than the context above, which let go of them before it saved, is among no updates.
         if !parentSource.isStoreSide, !saved.areCorrections { UnreadPartners.noteReferrers(to: deleted, in: self) }
+        for object in saved.dropped.compactMap(registeredObject(for:)) { DeletePropagation(context: self).withdrawEdits(leadingTo: object) }
         if !parentSource.isStoreSide { mergeReferrers(to: deleted) }
         for object in deleted { vanish(object, .deleteElsewhere) }
         processPendingChanges()
