@@ -170,9 +170,13 @@ extension NSManagedObject {
         return existingContents(index)?.members != nil
     }
 
-    /// As `unlink`, of one end of a one-to-one relationship whose other end says that there was one.
+    /// As `unlink`, of one end of a one-to-one relationship whose other end says that there was one. A parent knows no more than this end does.
     fileprivate func leave(_ object: NSManagedObject, along relationship: NSRelationshipDescription) {
-        if !unlink(object, along: relationship) { registeredContext?.noteDisagreement(of: self) }
+        guard !unlink(object, along: relationship), let context = registeredContext else { return }
+        guard !context.parentSource.isStoreSide, case .toOne(let slot, _)? = scope.shape.properties[relationship.name] else {
+            return context.noteDisagreement(of: self)
+        }
+        restateTarget(slot, isDenied: true)
     }
 
     /// Whether this end of a one-to-one relationship was set here, and not to `object`.
