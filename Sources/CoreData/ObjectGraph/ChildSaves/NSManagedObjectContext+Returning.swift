@@ -23,16 +23,17 @@ extension NSManagedObjectContext {
     }
 
     func sendDown(_ returned: [ReturnedSave]) {
-        guard !returned.isEmpty else { return }
-        for child in childContexts {
+        guard let keeper = returned.first?.keeper else { return }
+        let children = childContexts
+        // The first who hears of it may tell the program, which counts on it that the others do not find any more what has gone back.
+        for child in children {
             passNames(to: child)
-            child.send(returned)
+            child.children.withLock { $0.saves.returned += returned }
         }
+        for child in children { child.wakeForReturned(keeper) }
     }
 
-    private func send(_ returned: [ReturnedSave]) {
-        guard let keeper = returned.first?.keeper else { return }
-        children.withLock { $0.saves.returned += returned }
+    private func wakeForReturned(_ keeper: ChildSaveKeeper) {
         if let news { return news.note() }
         keeper.willReturn()
         perform {
