@@ -85,16 +85,22 @@ struct FollowingChildTests {
         #expect(try library.sql("SELECT COUNT(*) FROM ZBOOK") == "0")
     }
 
-    // * The child puts a stored chapter into a book. The parent takes it out again, or drops that with the book, which goes.
-    // => Nobody has deleted the chapter, though a delete of the book is carried to its chapters.
-    @Test("that what the parent took out of an object is not deleted with it", arguments: Loss.allCases, [false, true])
-    func letGoAbove(_ loss: Loss, hasReadMembers: Bool) throws {
+    /// A stored chapter of the child, and a new book of the parent.
+    private func chapterBelowNewBook() throws -> (home: Book, chapter: Chapter, above: Book) {
         let (home, chapter) = (book("home"), Chapter(context: child))
         chapter.book = home
         try child.save()
         try parent.save()
         let above = Book(context: parent)
         above.title = "dropped"
+        return (home, chapter, above)
+    }
+
+    // * The child puts a stored chapter into a book. The parent takes it out again, or drops that with the book, which goes.
+    // => Nobody has deleted the chapter, though a delete of the book is carried to its chapters.
+    @Test("that what the parent took out of an object is not deleted with it", arguments: Loss.allCases, [false, true])
+    func letGoAbove(_ loss: Loss, hasReadMembers: Bool) throws {
+        let (home, chapter, above) = try chapterBelowNewBook()
         if loss == .delete { try parent.save() }
         let book = child.own(above)
         chapter.book = book
@@ -118,12 +124,7 @@ struct FollowingChildTests {
     // => The chapter is in no book; it is not deleted, as the book was not.
     @Test("that what is put into a dropped object is not deleted with it", arguments: [false, true])
     func putIntoDropped(hasReadMembers: Bool) throws {
-        let (home, chapter) = (book("home"), Chapter(context: child))
-        chapter.book = home
-        try child.save()
-        try parent.save()
-        let above = Book(context: parent)
-        above.title = "dropped"
+        let (home, chapter, above) = try chapterBelowNewBook()
         parent.processPendingChanges()
         let book = child.own(above)
         if hasReadMembers { #expect(book.chapters.isEmpty) }

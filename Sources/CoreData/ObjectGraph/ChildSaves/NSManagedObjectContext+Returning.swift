@@ -199,7 +199,6 @@ extension NSManagedObjectContext {
 
 /// Unsaved changes as a whole.
 extension NSManagedObjectContext {
-
     /// All unsaved changes, as a context would get them.
     func frozenChanges() -> ChangeSet {
         readReorderedMembers()

@@ -43,6 +43,7 @@ final class ConfinedNews: Sendable {
         mutating func add(_ saved: SavedReferences) {
             for reference in saved.inserted {
                 // Its delete was taken back: to whom did not hear of that it has changed.
+                dropped.remove(reference)
                 if deleted.remove(reference) == nil { inserted.insert(reference) } else { updated.insert(reference) }
             }
             // What was inserted too: a context that has saved it into its parent knows it already, and maybe otherwise.

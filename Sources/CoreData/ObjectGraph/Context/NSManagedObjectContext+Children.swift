@@ -32,18 +32,18 @@ extension NSManagedObjectContext {
 
     /// Takes what a child saved, and tells who observes.
     ///
-    /// - Parameters:
-    ///   - areOwn: whether they are the context's own, which come back: nobody has validated them, and what is deleted was told so.
-    ///   - areTaken: whether they were saved while this context was saving, and count as taken already. What they were saved for may have been
-    ///     dropped above since then: the next save finds that out, and the merge policy resolves it.
+    /// - Parameter areTaken: whether they were saved while this context was saving, and count as taken already. What they were saved for may have
+    ///   been dropped above since then: the next save finds that out, and the merge policy resolves it.
     /// - Returns: what had to be changed of it.
-    func receive(_ changes: ChangeSet, areOwn: Bool = false, areTaken: Bool = false) throws -> SavedReferences {
-        let corrections = try receiveSilently(changes, areOwn: areOwn, areTaken: areTaken)
+    func receive(_ changes: ChangeSet, areTaken: Bool = false) throws -> SavedReferences {
+        let corrections = try receiveSilently(changes, areTaken: areTaken)
         processPendingChanges()
         return corrections
     }
 
-    /// Takes what a child saved; who observes is still to be told.
+    /// As before; who observes is still to be told.
+    ///
+    /// - Parameter areOwn: whether they are the context's own, which come back: nobody has validated them, and what is deleted was told so.
     func receiveSilently(_ changes: ChangeSet, areOwn: Bool = false, areTaken: Bool = false) throws -> SavedReferences {
         var reception = ChangeReception(changes, in: self, areOwn: areOwn, areTaken: areTaken)
         try reception.run()
