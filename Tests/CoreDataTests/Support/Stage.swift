@@ -24,6 +24,13 @@ final class Stage {
     /// A context on a coordinator of its own: it sees the file only.
     func separateContext() throws -> NSManagedObjectContext { try Self.context(makeModel(), url) }
 
+    /// Another context on the same coordinator.
+    func siblingContext() -> NSManagedObjectContext {
+        let sibling = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        sibling.persistentStoreCoordinator = context.persistentStoreCoordinator
+        return sibling
+    }
+
     private static func context(_ model: NSManagedObjectModel, _ url: URL) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)

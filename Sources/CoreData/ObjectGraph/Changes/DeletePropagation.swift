@@ -170,7 +170,9 @@ struct DeletePropagation {
             guard let inverse = relationship.inverse else { return }
             // An object that was never saved leaves nothing that even a deleted one could refer to.
             for target in targets where !target.state.contains(.deleted) || object.state.contains(.inserted) || !object.state.hasRow {
-                if !target.unlink(object, along: inverse) { context.noteDisagreement(of: target) }
+                let hasLeft = target.unlink(object, along: inverse)
+                // Its row may be older than the other end's, and the file's refer to what is deleted.
+                if !hasLeft || (object.key > 0 && target.leadsAsRead(inverse)) { context.noteDisagreement(of: target) }
             }
         // Deny is a matter of validation: at the save, by which time the other end may be deleted too.
         case .denyDeleteRule, .noActionDeleteRule: break

@@ -69,19 +69,6 @@ extension NSManagedObject {
         return slots
     }
 
-    /// Whether a one-to-one partner is about to be saved with a new reference to this object, whose own reference to the partner is as it was read:
-    /// the partner's row is older than this one's, and others may have deleted this one. For an object whose own changes came to nothing.
-    final var isLedToAnew: Bool {
-        let (shape, changed) = (scope.shape, changedSlots)
-        return shape.layout.referenceSlots.contains { slot in
-            guard changed.contains(slot), let inverse = shape.toOnes[slot]?.inverse, let partner = target(slot),
-                partner.state.intersection(.pending) == .updated,
-                case .toOne(let back, _)? = partner.scope.shape.properties[inverse.name]
-            else { return false }
-            return partner.changes(from: partner.committedRow).contains(back)
-        }
-    }
-
     /// The to-one relationships that were set, also to what they were.
     final var statedReferences: SlotMask { SlotMask(changedSlots.filter(scope.shape.layout.referenceSlots)) }
 

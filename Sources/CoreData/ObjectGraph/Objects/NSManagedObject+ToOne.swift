@@ -192,6 +192,12 @@ extension NSManagedObject {
         return committedRow.map { !currentRow.equals($0, at: slot) } ?? true
     }
 
+    /// Whether a to-one relationship leads to where the committed row says.
+    final func leadsAsRead(_ relationship: NSRelationshipDescription) -> Bool {
+        guard case .toOne(let slot, _)? = scope.shape.properties[relationship.name], let committed = committedRow else { return false }
+        return currentRow.equals(committed, at: slot)
+    }
+
     /// Whether a to-one relationship of this object, which is read for it, leads elsewhere than to `object`, or nowhere.
     final func refersElsewhere(than object: NSManagedObject, along relationship: NSRelationshipDescription) -> Bool {
         guard case .toOne(let slot, _)? = scope.shape.properties[relationship.name] else { return false }
