@@ -64,4 +64,34 @@ struct RelatedToDeletedTests {
         let value = nodes[0].value(forKey: key)
         #expect(value == nil || (value as? Set<NSManagedObject>)?.isEmpty == true)
     }
+
+    // * A context deletes an object, and saves that into its parent; then its child saves what it had related to that object.
+    // => Nothing leads to the object in the context either, once all is saved.
+    @Test("leads nowhere in the context that has deleted it", arguments: Kind.allCases, [true, false])
+    func nowhereBetween(kind: Kind, fromTheMany: Bool) throws {
+        let (root, main) = (stage.context, child)
+        let worker = Layers.child(of: main, "worker")
+        let object = main.object(with: nodes[0].objectID)
+        _ = object.committedValues(forKeys: nil)
+        let (lasting, doomed) = (worker.object(with: nodes[0].objectID), worker.object(with: nodes[1].objectID))
+        let (key, inverse) = ("\(kind)", ["other", "members", "list", "fans"][Kind.allCases.firstIndex(of: kind)!])
+        if fromTheMany, kind != .oneToOne {
+            if kind == .ordered {
+                lasting.mutableOrderedSetValue(forKey: inverse).add(doomed)
+            } else {
+                lasting.mutableSetValue(forKey: inverse).add(doomed)
+            }
+        } else {
+            lasting.setValue(kind == .manyToMany ? Set([doomed]) : doomed, forKey: key)
+        }
+        main.delete(main.object(with: nodes[1].objectID))
+        try main.save()
+        for context in [worker, main, root] { try context.save() }
+        main.processPendingChanges()
+        for name in ["oneToOne", "oneToMany", "ordered"] { #expect(object.value(forKey: name) == nil) }
+        for name in ["members", "manyToMany", "fans"] { #expect(object.mutableSetValue(forKey: name).count == 0) }
+        #expect(object.mutableOrderedSetValue(forKey: "list").count == 0)
+        #expect(!main.hasChanges && !root.hasChanges)
+        #expect(try stage.sql("SELECT count(*) FROM Z_1MANYTOMANY") == "0")
+    }
 }

@@ -207,7 +207,7 @@ extension ChangeReception {
         if update.row.isOwn, update.base != nil || !update.slots.isEmpty { EntityLayout.setVersion(update.row.own.bytes, 0) }
         if let survivor = context.replacement(of: reference(update.key, group)) { return give(update, to: context.object(for: survivor)) }
         let object = context.object(for: reference(update.key, group))
-        guard !object.isDeleted else { return refuse(object) }
+        guard !object.isDeleted else { return refuse(update, of: object) }
         guard let base = update.base ?? (object.state.contains(.inserted) ? object.currentRow : nil) else { return object.noteChange() }
         let measured = prepare(object, base, changing: update.slots)
         guard !update.slots.isEmpty else {
@@ -231,9 +231,11 @@ extension ChangeReception {
         slots.filter(row.layout.referenceSlots).map { ($0, row.reference($0)) }
     }
 
-    /// The object stays deleted. Where others have deleted it, no save from here will say so: the child hears of it now.
-    private mutating func refuse(_ object: NSManagedObject) {
+    /// The object stays deleted. Where others have deleted it, no save from here will say so: the child hears of it now, and whom it has related
+    /// to the object.
+    private mutating func refuse(_ update: ChangeSet.Update, of object: NSManagedObject) {
         if object.state.contains(.rowGone) { corrections.deleted.append(object.rowReference) }
+        correct(members(references(update.slots, of: update.row).compactMap(\.reference)))
     }
 
     /// The child's object was merged into this one, and the child does not know it yet.
@@ -277,8 +279,10 @@ extension ChangeReception {
         guard let new else { return }
         guard let target = existing(new) else { return unlink(object, slot, inverse) }
         target.link(object, along: inverse)
-        // Its delete rule has not seen this object yet.
-        if target.isDeleted { context.propagateAgain(target) }
+        // Its delete rule has not seen this object yet, and the child does not know what it does.
+        guard target.isDeleted else { return }
+        context.propagateAgain(target)
+        corrections.updated.append(object.rowReference)
     }
 }
 
@@ -321,16 +325,23 @@ extension ChangeReception {
     }
 
     /// Both ends are as the child says, whichever of them is out of date here.
-    private func receiveLinks(_ link: ChangeSet.LinkChange) {
-        guard let (owner, index) = owner(link.owner, link.relationship) else { return }
+    private mutating func receiveLinks(_ link: ChangeSet.LinkChange) {
+        let added = members(link.added)
+        guard let (owner, index) = owner(link.owner, link.relationship) else { return correct(added) }
         for member in members(link.removed) {
             owner.unlinkMember(member, index)
             if let inverse = link.relationship.inverse { member.unlink(owner, along: inverse) }
         }
-        for member in members(link.added) where !member.isDeleted {
+        if added.contains(where: \.isDeleted) { correct([owner]) }
+        for member in added where !member.isDeleted {
             owner.linkMember(member, index)
             if let inverse = link.relationship.inverse { member.link(owner, along: inverse) }
         }
+    }
+
+    /// One end of a relationship that the child has saved is deleted here: the other end, in the child, does not have it.
+    private mutating func correct(_ objects: [NSManagedObject]) {
+        corrections.updated += objects.lazy.filter { !$0.isDeleted }.map(\.rowReference)
     }
 
     /// The child has carried the delete along the relationships that it knew; here, what only this context knows follows. Others may have related
