@@ -38,6 +38,14 @@ package final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
         set { withUnsafeMutablePointerToHeader { $0.pointee.base = newValue } }
     }
 
+    /// Forgets an unsaved row between this one and what that was made from: rows that are saved from context to context would be a chain that grows
+    /// with every save.
+    ///
+    /// - Precondition: whoever else has this row waits, and its changes count as saved.
+    func skipBase() {
+        if let next = base, next.isOwn, next.listing == nil, let origin = next.own.base { base = origin }
+    }
+
     @inline(__always) var layoutReference: Unmanaged<EntityLayout> { withUnsafeMutablePointerToHeader { $0.pointee.layout } }
     @inline(__always) var layout: EntityLayout { layoutReference.takeUnretainedValue() }
 

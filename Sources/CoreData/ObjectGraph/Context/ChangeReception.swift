@@ -205,6 +205,7 @@ extension ChangeReception {
     private mutating func receiveUpdate(_ update: ChangeSet.Update, _ group: ChangeSet.Group) {
         // A store may never see this very row, but one that a context above merges from it.
         if update.row.isOwn, update.base != nil || !update.slots.isEmpty { EntityLayout.setVersion(update.row.own.bytes, 0) }
+        if update.row.isOwn { update.row.own.skipBase() }
         if let survivor = context.replacement(of: reference(update.key, group)) { return give(update, to: context.object(for: survivor)) }
         let object = context.object(for: reference(update.key, group))
         guard !object.isDeleted else { return refuse(update, of: object) }
