@@ -27,4 +27,12 @@ extension NSManagedObject {
         withSetMutation inMutationKind: NSKeyValueSetMutationKind,
         using inObjects: Set<AnyHashable>
     ) { absent() }
+
+    /// Key-value coding's mutable array. On a Mac, too, Core Data keeps no arrays in relationships.
+    @available(
+        *,
+        unavailable,
+        message: "Relationships are sets: mutableOrderedSetValue(forKey:) changes an ordered one, mutableSetValue(forKey:) another."
+    )
+    public func mutableArrayValue(forKey key: String) -> NSMutableArray { absent() }
 }

@@ -18,6 +18,9 @@ final class RenamingPolicy: NSEntityMigrationPolicy {
 }
 
 @available(*, unavailable)
+func arrays(_ song: NSManagedObject) { song.mutableArrayValue(forKey: "verses").add(song) }
+
+@available(*, unavailable)
 func batches(_ context: NSManagedObjectContext) throws {
     let deletion = NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Tag"))
     deletion.resultType = .resultTypeObjectIDs
