@@ -31,7 +31,8 @@ extension NSManagedObjectContext {
             let slots = object.scope.shape.layout.referenceSlots
             if slots.isEmpty || object.state.contains(.rowless) { continue }
             note(object.currentRow, slots, &keys)
-            if object.state.contains(.ownRow), let base = object.own.base { note(base, slots, &keys) }
+            // NB: never the base of a row that was saved, which is another context's to change.
+            if let committed = object.committedRow { note(committed, slots, &keys) }
         }
         return keys
     }
