@@ -269,6 +269,16 @@ struct SourceAdoptionTests {
         #expect(exclusionWarning(for: plain, folder: "", target: "App") == nil)
     }
 
+    @Test(
+        "give that warning of key paths and selectors",
+        arguments: ["#keyPath(B.a)", "#selector(NSString.compare(_:))", "#selector(getter: B.a)"]
+    )
+    func literalWarning(literal: String) {
+        let message = exclusionWarning(for: SourceFile(path: "/app/B.swift", text: "let a = \(literal)"), folder: "/app", target: "App")
+        let name = literal.prefix { $0 != "(" }
+        #expect(message?.description.hasPrefix("/app/B.swift:1:9: warning: Linux cannot compile \(name): exclude the file") == true)
+    }
+
     @Test("give that warning of an override in an extension, too, also where nothing is Objective-C's")
     func overrideWarning() {
         let source = "class A { override func f() {} }\nextension B {\n    public override func awakeFromInsert() {}\n}\n"

@@ -48,8 +48,8 @@ extension FileAdoption {
     }
 }
 
-/// What a file says that only copies can have: Objective-C's attributes and key paths, `@NSManaged`, overrides in extensions. Nil where it has
-/// nothing of that, or only in blocks that Linux does not compile.
+/// What a file says that only copies can have: Objective-C's attributes, key paths and selectors, `@NSManaged`, overrides in extensions. Nil where
+/// it has nothing of that, or only in blocks that Linux does not compile.
 ///
 /// One message for a file, at the first such place.
 public func exclusionWarning(for file: SourceFile, folder: String, target: String) -> SourceMessage? {
@@ -73,7 +73,7 @@ extension SourceStructure {
     fileprivate func unknownToLinux(_ index: Int) -> String? {
         switch source[index] {
         case "@": ["objc", "objcMembers", "NSManaged"].contains(source[index + 1]) ? "@" + source[index + 1] : nil
-        case "#": source[index + 1] == "keyPath" ? "#keyPath" : nil
+        case "#": ["keyPath", "selector"].contains(source[index + 1]) ? "#" + source[index + 1] : nil
         case "override": overridesInExtension(index) ? "an override in an extension" : nil
         default: nil
         }
