@@ -162,6 +162,8 @@ struct DictionaryResultTests {
         let nested = CoreData.NSExpression(forFunction: "sum:", arguments: [CoreData.NSExpression(format: "count:(pages)")])
         #expect(reason(request(column("n", nested))).contains("inside of another"))
         #expect(reason(request(column("n", CoreData.NSExpression(forVariable: "x")))).contains("“n”"))
+        let uppercase = column("n", CoreData.NSExpression(format: "uppercase:(title)"))
+        #expect(reason(request(uppercase)).contains("“n” is nothing that a store can compute. It computes"))
         let having = request("title")
         having.havingPredicate = NSPredicate(format: "title == 'x'")
         #expect(reason(having).contains("propertiesToGroupBy"))

@@ -68,7 +68,12 @@ private struct DictionarySQL {
             let result = try body(&sql)
             if let error = sql.otherKind { throw error }
             return result
-        } catch is BeyondSQL { throw refusal("\(what) is nothing that a store can compute") }
+        } catch is BeyondSQL {
+            let hint =
+                " It computes count:, sum:, average:, min: and max:, TERNARY, and arithmetic with numbers that are not decimal: fetch what else "
+                + "takes part, and compute with what was fetched."
+            throw DictionaryQuery.refusal(query.rows.entity, "\(what) is nothing that a store can compute", hint: hint)
+        }
     }
 
     mutating func select() throws {
