@@ -1,8 +1,14 @@
 import ModelFormat
 
 extension NSEntityDescription {
-    /// Asks for the property that a misspelt name most likely stands for; empty where none is near.
-    func hint(for key: String) -> String { CoreData.hint(for: key, among: propertiesByName.keys.sorted()) }
+    /// Asks for the property that a misspelt name most likely stands for, or says where an operator can stand; empty where none is near.
+    func hint(for key: String) -> String {
+        if key.hasPrefix("@") {
+            return " Operators on collections stand behind a relationship to many; for all objects there are functions, such as "
+                + "max:(number), as columns of a fetch for dictionaries."
+        }
+        return CoreData.hint(for: key, among: propertiesByName.keys.sorted())
+    }
 
     func hint(forRelationship key: String) -> String { CoreData.hint(for: key, among: relationshipsByName.keys.sorted()) }
 }

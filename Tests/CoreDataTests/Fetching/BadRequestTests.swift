@@ -35,6 +35,7 @@ struct BadRequestTests {
             ("pages == $count", "$count"), ("ANY tags.label == $label", "$label"), ("title MATCHES '('", "\"(\""),
             ("FUNCTION(title, 'frobnicate') == 1", "lowercaseString"), ("title.@count == 1", "“title” of Book"),
             ("author.name.@count == 1", "“name” of"), ("pages.@sum > 1", "“pages” of Book"),
+            ("pages == @max.pages", "functions, such as max:(number)"), ("author.@count == 1", "behind a relationship to many"),
         ]
     )
     func refused(format: String, name: String) throws {
