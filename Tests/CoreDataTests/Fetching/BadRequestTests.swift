@@ -36,6 +36,8 @@ struct BadRequestTests {
             ("FUNCTION(title, 'frobnicate') == 1", "lowercaseString"), ("title.@count == 1", "“title” of Book"),
             ("author.name.@count == 1", "“name” of"), ("pages.@sum > 1", "“pages” of Book"),
             ("pages == @max.pages", "functions, such as max:(number)"), ("author.@count == 1", "behind a relationship to many"),
+            ("pages == max(pages)", "max:(pages)"), ("author.name == min(author.name)", "fetchLimit of 1"),
+            ("ANY tags.label == 'x' OR pages > average:(pages)", "column of dictionaries"),
         ]
     )
     func refused(format: String, name: String) throws {

@@ -16,9 +16,13 @@ extension PredicateSQL {
         }
     }
 
-    /// - Throws: `BeyondSQL` where the function is no aggregate, or none is meant.
+    /// - Throws: `BeyondSQL` where the function is no aggregate, or none is meant; the error for a condition on single objects that has one.
     mutating func aggregate(_ name: String, _ arguments: [NSExpression]) throws -> SQLOperand {
-        guard let aggregation, let function = Self.aggregateFunctions[name], arguments.count == 1 else { throw BeyondSQL() }
+        guard let function = Self.aggregateFunctions[name], arguments.count == 1 else { throw BeyondSQL() }
+        guard let aggregation else {
+            try requireSeveral(arguments[0], name)
+            throw BeyondSQL()
+        }
         guard aggregation == .allowed else {
             throw DictionaryQuery.refusal(scopes[0].entity.description, "the aggregate \(name) is inside of another one")
         }
@@ -31,6 +35,21 @@ extension PredicateSQL {
         let operand = try operand(arguments[0])
         let text = SQLText(sql: "\(function)(\(operand.text.sql))", parameters: operand.text.parameters)
         return try aggregate(function, text, operand.kind)
+    }
+
+    /// - Throws: the error for an aggregate of an attribute's one value, with which all rows of a table are meant: memory would find every object.
+    private mutating func requireSeveral(_ expression: NSExpression, _ name: String) throws {
+        guard case .attribute(_, let attribute)? = try target(of: expression),
+            ![.transformableAttributeType, .undefinedAttributeType].contains(attribute.attributeType)
+        else { return }
+        throw CocoaError.coreData(
+            .coreData,
+            """
+            A predicate of \(scopes[0].entity.description.name ?? "?") has \(name)(\(expression)), which a condition on single objects cannot have: \
+            fetch that as a column of dictionaries before, and give its value as an argument; for the greatest or the least, sort by it with a \
+            fetchLimit of 1.
+            """
+        )
     }
 
     private func aggregate(_ function: String, _ text: SQLText, _ kind: SQLKind) throws -> SQLOperand {
