@@ -199,6 +199,52 @@ struct MergingTests: TwoContextSuite {
         #expect(try library.sql("SELECT ZPAGES, ZTITLE FROM ZBOOK") == "77|mine")
     }
 
+    @Test("what a merge policy keeps from a delete comes back into a child that has heard of the delete")
+    func policyKeeps() throws {
+        context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+        let book = try books(1)[0]
+        let main = Layers.child(of: context, "main")
+        let worker = Layers.child(of: main, "worker")
+        worker.automaticallyMergesChangesFromParent = true
+        let mine = worker.own(book)
+        #expect(mine.pages == 0)
+        let far = try library.separateContext()
+        try #require(try far.one(Book.self)).pages = 77
+        try far.save()
+        main.delete(main.own(book))
+        try main.save()
+        worker.processPendingChanges()
+        #expect(mine.isDeleted)
+        try context.save()
+        main.processPendingChanges()
+        worker.processPendingChanges()
+        #expect(!mine.isDeleted && !worker.hasChanges)
+        #expect(try worker.one(Book.self) === mine && mine.pages == 77)
+        #expect(try library.sql("SELECT ZPAGES FROM ZBOOK") == "77")
+    }
+
+    // * Others lead a book from one author to another, and delete the first. Only the delete is merged.
+    @Test("a delete reaches nothing that others have led elsewhere before", arguments: [false, true])
+    func deletesFormerAuthor(isFarOff: Bool) throws {
+        context.mergePolicy = NSMergePolicy.overwrite
+        let (first, second) = (Author(context: context), Author(context: context))
+        (first.name, second.name) = ("first", "second")
+        let book = try books(1)[0]
+        book.author = first
+        try context.save()
+        context.refreshAllObjects()
+        #expect(first.books == [book] && book.author === first)
+        let theirs = isFarOff ? try library.separateContext() : other
+        theirs.own(book).author = theirs.own(second)
+        try theirs.save()
+        theirs.delete(theirs.own(first))
+        let note = try notification(of: theirs, .NSManagedObjectContextDidSave) { try theirs.save() }
+        context.mergeChanges(fromContextDidSave: note)
+        #expect(!book.isDeleted && book.author === second && book.changedValues().isEmpty)
+        try context.save()
+        #expect(try library.sql("SELECT ZAUTHOR FROM ZBOOK") == "\(second.key)")
+    }
+
     @Test("of relationships: they are read again, and a deleted member is gone")
     func relationships() throws {
         let author = Author(context: context)

@@ -51,6 +51,7 @@ extension NSManagedObjectContext {
         let owners = saved.mayLackRelated ? noteUnseenDeletes(saved.deleted) : []
         if isForeign { parentSource.forgetRows(saved.updated + saved.inserted + saved.deleted + owners) }
         let written = isForeign ? saved.updatedOrInserted : saved.updated.adding(saved.inserted.filter(wasReadUnsaved))
+        findAgain(saved.updated)
         let updated = mergeUpdates(written.adding(owners))
         noteUnread(saved.updated)
         let inserted = saved.inserted.map(object(for:))
@@ -62,7 +63,7 @@ extension NSManagedObjectContext {
         // What leads to them here, and got no further than the context above, which let go of them before it saved, is among no updates.
         if !parentSource.isStoreSide, !saved.areCorrections { UnreadPartners.noteReferrers(to: deleted, in: self) }
         for object in saved.dropped.compactMap(registeredObject(for:)) { DeletePropagation(context: self).withdrawEdits(leadingTo: object) }
-        if !parentSource.isStoreSide { mergeReferrers(to: deleted) }
+        mergeReferrers(to: deleted, isForeign)
         for object in deleted { vanish(object, .deleteElsewhere) }
         processPendingChanges()
         postMerge(inserted, updated, deleted)
@@ -75,13 +76,26 @@ extension NSManagedObjectContext {
         return (!object.isFault || object.hasReadMembers) && object.mayBeStale
     }
 
-    /// The context above may have let go of what leads to deleted objects here, by a rollback too: their delete rules are for those that it leads
-    /// to them still.
-    private func mergeReferrers(to deleted: [NSManagedObject]) {
+    /// What this context has heard to be deleted is there nevertheless, as where a merge policy above kept it; unless what tells of it is older than
+    /// the delete. What was deleted here stays so.
+    private func findAgain(_ references: [RowReference]) {
+        for object in references.compactMap(registeredObject(for:))
+        where object.state.isSuperset(of: [.deleted, .rowGone]) && object.state.isDisjoint(with: [.inserted, .deletedByDecision]) {
+            if isThere(object, ifUnreadable: false) { becomeFault(object) }
+        }
+    }
+
+    /// What leads to deleted objects here may lead elsewhere by now: the context above has let go of it, by a rollback too, or others have saved
+    /// that before, and nobody has told. The delete rules are for what leads to them still.
+    private func mergeReferrers(to deleted: [NSManagedObject], _ isForeign: Bool) {
         guard !deleted.isEmpty else { return }
         let gone = Set(deleted.map(\.rowReference))
-        let referrers = deleted.flatMap { DeletePropagation(context: self).knownReferrers(to: $0) }.map(\.rowReference)
-        mergeUpdates(Array(Set(referrers).subtracting(gone)))
+        let referrers = deleted.flatMap { DeletePropagation(context: self).knownReferrers(to: $0) }
+            // NB: with a newer row under it, an edit that conflicts with what others have saved would be taken for one that does not.
+            .filter { !parentSource.isStoreSide || $0.state.isDisjoint(with: .pending) }
+        let references = Array(Set(referrers.map(\.rowReference)).subtracting(gone))
+        if isForeign { parentSource.forgetRows(references) }
+        mergeUpdates(references)
     }
 
     @discardableResult
