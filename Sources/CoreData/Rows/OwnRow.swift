@@ -16,6 +16,9 @@ package final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
     /// Held while a save puts a place into a row that other contexts may copy meanwhile.
     static let placing = Mutex()
 
+    /// Held while a row that other contexts may have gets another base, and while one of them looks at its base.
+    private static let rebasing = Mutex()
+
     /// A row with no values.
     package static func empty(_ layout: EntityLayout) -> OwnRow {
         let row = allocate(layout)
@@ -38,12 +41,23 @@ package final class OwnRow: ManagedBuffer<OwnRowHeader, UInt64> {
         set { withUnsafeMutablePointerToHeader { $0.pointee.base = newValue } }
     }
 
+    /// Gives a row that other contexts may have another base.
+    func rebase(on row: Row?) {
+        let old = Self.rebasing.withLock {
+            defer { base = row }
+            return base
+        }
+        // Let go of outside of the lock: that may free it, which asks a cache.
+        withExtendedLifetime(old) {}
+    }
+
     /// Forgets an unsaved row between this one and what that was made from: rows that are saved from context to context would be a chain that grows
     /// with every save.
     ///
-    /// - Precondition: whoever else has this row waits, and its changes count as saved.
+    /// - Precondition: the context whose changes this row has waits, and they count as saved.
     func skipBase() {
-        if let next = base, next.isOwn, next.listing == nil, let origin = next.own.base { base = origin }
+        guard let next = base, next.isOwn, next.listing == nil, let origin = Self.rebasing.withLock({ next.own.base }) else { return }
+        rebase(on: origin)
     }
 
     @inline(__always) var layoutReference: Unmanaged<EntityLayout> { withUnsafeMutablePointerToHeader { $0.pointee.layout } }

@@ -255,7 +255,7 @@ extension ChangeReception {
         // One that came with no changed value is the store's own.
         guard row.isOwn else { return context.adopt(row, object) }
         // The giver does not look at the base any more; here it is what this context's unsaved changes are measured against.
-        row.own.base = object.state.contains(.inserted) ? nil : object.committedRow
+        row.own.rebase(on: object.state.contains(.inserted) ? nil : object.committedRow)
         if object.state.contains(.inserted) { object.state.insert(.amended) }
         object.setRow(row)
         object.state.formUnion([.sharedRow, .unsavedRow])
@@ -283,7 +283,7 @@ extension ChangeReception {
         // Its delete rule has not seen this object yet, and the child does not know what it does.
         guard target.isDeleted else { return }
         context.propagateAgain(target)
-        corrections.updated.append(object.rowReference)
+        correct([object])
     }
 }
 

@@ -154,7 +154,7 @@ extension ContextSave {
             // What was saved is in the row cache, or in the parent context: whoever writes next copies it.
             object.state.insert(.sharedRow)
             // In a parent, the row is unsaved, and its base is the parent's.
-            if isInStore { object.own.base = nil }
+            if isInStore, object.own.base != nil { object.own.rebase(on: nil) }
         }
         object.changedBits = 0
         guard let extras = object.existingExtras else { return }
