@@ -245,6 +245,31 @@ struct MergingTests: TwoContextSuite {
         #expect(try library.sql("SELECT ZAUTHOR FROM ZBOOK") == "\(second.key)")
     }
 
+    @Test("nor one of them that is changed here: it leads where they led it, and conflicts", arguments: [false, true])
+    func deletesFormerAuthorOfChanged(isFarOff: Bool) throws {
+        let (first, second) = (Author(context: context), Author(context: context))
+        let book = try books(1)[0]
+        book.author = first
+        try context.save()
+        context.refreshAllObjects()
+        #expect(first.books == [book] && book.author === first)
+        let theirs = isFarOff ? try library.separateContext() : other
+        theirs.own(book).author = theirs.own(second)
+        theirs.own(book).title = "theirs"
+        try theirs.save()
+        book.title = "mine"
+        theirs.delete(theirs.own(first))
+        let note = try notification(of: theirs, .NSManagedObjectContextDidSave) { try theirs.save() }
+        context.mergeChanges(fromContextDidSave: note)
+        #expect(!book.isDeleted && book.author === second && second.books == [book])
+        #expect(book.changedValues() as? [String: String] == ["title": "mine"])
+        let error = #expect(throws: CocoaError.self) { try context.save() }
+        #expect(error?.code == CocoaError.Code(rawValue: NSManagedObjectMergeError))
+        context.mergePolicy = NSMergePolicy.overwrite
+        try context.save()
+        #expect(try library.sql("SELECT ZTITLE, ZAUTHOR FROM ZBOOK") == "mine|\(second.key)")
+    }
+
     @Test("of relationships: they are read again, and a deleted member is gone")
     func relationships() throws {
         let author = Author(context: context)

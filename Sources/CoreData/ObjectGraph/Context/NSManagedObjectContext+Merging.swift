@@ -90,12 +90,28 @@ extension NSManagedObjectContext {
     private func mergeReferrers(to deleted: [NSManagedObject], _ isForeign: Bool) {
         guard !deleted.isEmpty else { return }
         let gone = Set(deleted.map(\.rowReference))
-        let referrers = deleted.flatMap { DeletePropagation(context: self).knownReferrers(to: $0) }
-            // NB: with a newer row under it, an edit that conflicts with what others have saved would be taken for one that does not.
-            .filter { !parentSource.isStoreSide || $0.state.isDisjoint(with: .pending) }
-        let references = Array(Set(referrers.map(\.rowReference)).subtracting(gone))
-        if isForeign { parentSource.forgetRows(references) }
-        mergeUpdates(references)
+        let referrers = Set(deleted.flatMap { DeletePropagation(context: self).knownReferrers(to: $0) }).subtracting(deleted)
+        if isForeign { parentSource.forgetRows(referrers.map(\.rowReference)) }
+        // NB: with a newer row under it, an edit that conflicts with what others have saved would be taken for one that does not.
+        let changed = parentSource.isStoreSide ? referrers.filter { !$0.state.isDisjoint(with: .pending) } : []
+        mergeUpdates(referrers.subtracting(changed).map(\.rowReference))
+        let measured = changed.filter { $0.state.isDisjoint(with: [.inserted, .deleted]) }
+        forEachNewestRow(of: Array(measured)) { lead($0, elsewhereThan: gone, asIn: $1) }
+    }
+
+    /// Relationships without unsaved changes lead where the newest row has them lead. All else stays measured against what was read.
+    private func lead(_ object: NSManagedObject, elsewhereThan gone: Set<RowReference>, asIn newest: Row) {
+        guard let known = object.committedRow, known.layout === newest.layout else { return }
+        let edited = object.editedSlots
+        let slots = known.layout.referenceSlots.filter { slot in
+            guard !edited.contains(slot), let target = known.reference(slot) else { return false }
+            return gone.contains(forwarded(target)) && !known.equals(newest, at: slot)
+        }
+        guard !slots.isEmpty else { return }
+        let base = OwnRow.copy(of: known, replacing: -1)
+        base.base = nil
+        for slot in slots { base.assign(slot, from: newest) }
+        update(object, to: Row(base), .refresh)
     }
 
     @discardableResult
@@ -105,17 +121,22 @@ extension NSManagedObjectContext {
         for object in known where object.state.intersection([.deleted, .inserted]) == .deleted { object.state.insert(.savedMeanwhile) }
         let objects =
             known.filter { $0.state.isDisjoint(with: [.inserted, .deleted]) && !($0.state.contains(.rowless) && $0.existingExtras == nil) }
+        forEachNewestRow(of: objects) { update($0, to: $1, .refresh) }
+        return objects
+    }
+
+    /// Calls `body` with the objects whose rows are there, of which one statement for each entity reads what is not at hand.
+    private func forEachNewestRow(of objects: [NSManagedObject], _ body: (NSManagedObject, Row) -> Void) {
         for group in Dictionary(grouping: objects, by: { ObjectIdentifier($0.scope) }).values {
             do {
                 for (object, row) in zip(group, try parentSource.rows(for: group.map(\.rowReference))) {
-                    if let row { update(object, to: row, .refresh) }
+                    if let row { body(object, row) }
                 }
             } catch {
                 // Nobody to throw to: the objects keep what they have, and a save finds the conflict.
                 logFailure("merging changes", error)
             }
         }
-        return objects
     }
 
     /// An object that this context believes to be saved was merged into another one, and what is saved refers to that one already.
