@@ -85,7 +85,7 @@ struct GeneratedClassTests {
                 }
 
                 var authors: NSOrderedSet? {
-                    get { NSOrderedSet(array: self[Keys.authors]) }
+                    get { foundationCollection(of: Keys.authors) }
                     set { setValue(newValue, forKey: "authors") }
                 }
 

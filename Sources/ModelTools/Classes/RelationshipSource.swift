@@ -55,10 +55,9 @@ struct RelationshipSource {
     }
 
     private var foundationProperty: [String] {
-        let get = "\(collection)(\(relationship.isOrdered ? "array" : "set"): self[\(path)])"
-        return [
+        [
             "\(options.access)var \(name): \(collection)? {",
-            "    get { \(get) }",
+            "    get { foundationCollection(of: \(path)) }",
             "    set { setValue(newValue, forKey: \(SwiftNames.literal(relationship.name))) }",
             "}",
         ]

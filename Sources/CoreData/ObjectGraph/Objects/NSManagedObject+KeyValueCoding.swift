@@ -23,7 +23,8 @@ extension NSManagedObject {
         switch property {
         case .attribute(let slot, let attribute): attributeValue(slot, attribute)
         case .toOne(let slot, _): target(slot)
-        case .toMany(let index, let relationship): Self.collection(members(of: index), relationship)
+        case .toMany(let index, let relationship):
+            relationship.isOrdered ? realizedContents(index).collection : Self.collection(members(of: index), relationship)
         case .transient(let property): transientValue(property)
         case .fetched(let property): fetchedObjects(property)
         }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What one object's to-many relationship holds: the unsaved difference to the store, and the whole once it has been read.
 // NB: not checked for exclusive access: it belongs to an object, which is confined to its context's queue, and no access spans a call to
 // user code.
@@ -7,7 +9,7 @@ final class ToManyContents {
     /// The contents of the owner's next relationship that has been touched.
     @exclusivity(unchecked) var next: ToManyContents?
     /// All members, or nil while the store's part has not been read.
-    @exclusivity(unchecked) private(set) var members: MemberList?
+    @exclusivity(unchecked) private(set) var members: MemberList? { didSet { uncommon?.collection = nil } }
     /// What was put in since the last save. Empty while the owner itself is new: then everything was put in.
     @exclusivity(unchecked) private(set) var added = MemberList()
     @exclusivity(unchecked) private var uncommon: Uncommon?
@@ -39,6 +41,8 @@ final class ToManyContents {
         /// What the members were replaced by while they could not be read.
         var replacement: MemberList?
         var positions: OrderPositions?
+        /// The members as a collection of Foundation's, where somebody has read them as one since they changed.
+        var collection: NSObject?
         /// Shows the members to a program; must follow what changes.
         weak var mirror: MutableOrderedSetProxy?
     }
@@ -66,6 +70,17 @@ final class ToManyContents {
     /// All members, or those that are known without reading.
     var knownMembers: [NSManagedObject] {
         members?.array ?? added.array + (uncommon?.partners.array.filter { !added.contains($0) && !removed.contains($0) } ?? [])
+    }
+
+    /// The members as an `NSOrderedSet`, or an `NSSet`. The collection of many is kept until they change: programs ask for it again and again.
+    ///
+    /// - Precondition: the members are known.
+    var collection: NSObject {
+        if let kept = uncommon?.collection { return kept }
+        let all = knownMembers
+        let made = isOrdered ? NSOrderedSet(array: all) : NSSet(array: all)
+        if members?.sharedStorage != nil { madeUncommon.collection = made }
+        return made
     }
 
     /// The other end has the owner among its members; for as long as the members have not been read.
