@@ -49,8 +49,8 @@ enum PredefinedFunctions {
     ]
 
     private static let arithmetic: [String: Body] = [
-        "add:to:": { binary($0) { $0 + $1 } },
-        "from:subtract:": { binary($0) { $0 - $1 } },
+        "add:to:": { sum(Value($0[0]), Value($0[1])) },
+        "from:subtract:": { difference(Value($0[0]), Value($0[1])) },
         "multiply:by:": { binary($0) { $0 * $1 } },
         "divide:by:": { binary($0) { $0.divided(by: $1) } },
         "modulus:by:": { binary($0) { $0.remainder(dividingBy: $1) } },
@@ -114,6 +114,25 @@ extension PredefinedFunctions {
     private static func binary(_ arguments: [Any?], _ body: (ExactNumber, ExactNumber) -> ExactNumber?) -> Any? {
         guard let left = number(arguments[0]), let right = number(arguments[1]) else { return nil }
         return body(left, right)?.any
+    }
+
+    /// A date and a number of seconds are a later date.
+    private static func sum(_ left: Value, _ right: Value) -> Any? {
+        switch (left, right) {
+        case (.number(let left), .number(let right)): (left + right).any
+        case (.date(let date), .number(let seconds)), (.number(let seconds), .date(let date)): date + seconds.double
+        default: nil
+        }
+    }
+
+    /// Between two dates there are seconds; seconds before a date there is another.
+    private static func difference(_ left: Value, _ right: Value) -> Any? {
+        switch (left, right) {
+        case (.number(let left), .number(let right)): (left - right).any
+        case (.date(let end), .date(let start)): end.timeIntervalSinceReferenceDate - start.timeIntervalSinceReferenceDate
+        case (.date(let date), .number(let seconds)): date - seconds.double
+        default: nil
+        }
     }
 
     private static func integers(_ arguments: [Any?], _ body: (Int64, Int64) -> Int64) -> Any? {

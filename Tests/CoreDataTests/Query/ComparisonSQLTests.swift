@@ -62,6 +62,15 @@ struct ComparisonSQLTests {
         )
     }
 
+    @Test("of dates reckons in seconds: between two dates there is a number, and a number from a date there is a date")
+    func reckoningWithDates() throws {
+        let date = Date(timeIntervalSinceReferenceDate: 100)
+        try expectCondition("released - %@ > 60", [date], " WHERE (t0.ZRELEASED - ?) > ?", [.real(100), .integer(60)])
+        try expectCondition("released + length == %@", [date], " WHERE (t0.ZRELEASED + t0.ZLENGTH) = ?", [.real(100)])
+        try expectCondition("60 + released > %@", [date], " WHERE (? + t0.ZRELEASED) > ?", [.integer(60), .real(100)])
+        try expectCondition("%@ < released - 60", [date], " WHERE ? < (t0.ZRELEASED - ?)", [.real(100), .integer(60)])
+    }
+
     @Test("joins its compound with AND, OR and NOT as they were nested")
     func compounds() throws {
         try expectCondition(

@@ -7,8 +7,8 @@ import class Predicates.NSExpression
 extension PredicateSQL {
     mutating func operand(function name: String, _ arguments: [NSExpression]) throws -> SQLOperand {
         switch name {
-        case "add:to:": return try arithmetic("+", arguments)
-        case "from:subtract:": return try arithmetic("-", arguments)
+        case "add:to:": return try sum("+", arguments, dates: Self.sumsWithDates)
+        case "from:subtract:": return try sum("-", arguments, dates: Self.differencesOfDates)
         case "multiply:by:": return try arithmetic("*", arguments)
         case "divide:by:": return try arithmetic("/", arguments)
         case "modulus:by:": return try integers("%", arguments)
@@ -41,12 +41,30 @@ extension PredicateSQL {
     }
 
     private mutating func arithmetic(_ symbol: String, _ arguments: [NSExpression]) throws -> SQLOperand {
-        let operands = try numbers(arguments, count: 2)
+        arithmetic(symbol, try numbers(arguments, count: 2))
+    }
+
+    private func arithmetic(_ symbol: String, _ operands: [SQLOperand]) -> SQLOperand {
         // Integers may overflow into a double.
         var result = SQLOperand(infix(operands[0], symbol, operands[1]), .real)
         result.isWhole = symbol != "/" && operands.allSatisfy(\.isWhole)
         return result
     }
+
+    /// A sum or a difference in which dates may take part: they are stored as numbers of seconds.
+    private mutating func sum(_ symbol: String, _ arguments: [NSExpression], dates: [[Bool]: SQLKind]) throws -> SQLOperand {
+        guard arguments.count == 2 else { throw BeyondSQL() }
+        let operands = try arguments.map { try operand($0) }
+        let areDates = operands.map { $0.kind == .date }
+        guard areDates.contains(true) else { return arithmetic(symbol, try operands.map(number)) }
+        guard let kind = dates[areDates] else { throw BeyondSQL() }
+        let seconds = try operands.map { $0.kind == .date ? $0 : try number($0) }
+        return SQLOperand(infix(seconds[0], symbol, seconds[1]), kind)
+    }
+
+    /// What comes of two operands, by which of them are dates.
+    private static let sumsWithDates: [[Bool]: SQLKind] = [[true, false]: .date, [false, true]: .date]
+    private static let differencesOfDates: [[Bool]: SQLKind] = [[true, false]: .date, [true, true]: .real]
 
     /// What works on integers only: with doubles, SQLite would cut the fraction off.
     private mutating func integers(_ symbol: String, _ arguments: [NSExpression]) throws -> SQLOperand {
@@ -81,14 +99,13 @@ extension PredicateSQL {
 
     private mutating func numbers(_ arguments: [NSExpression], count: Int) throws -> [SQLOperand] {
         guard arguments.count == count else { throw BeyondSQL() }
-        var operands: [SQLOperand] = []
-        for argument in arguments {
-            let operand = try operand(argument)
-            // NB: a decimal 10 is stored as an integer, by which SQLite divides without a remainder.
-            guard operand.kind.isNumber, operand.kind != .decimal else { throw BeyondSQL() }
-            operands.append(operand)
-        }
-        return operands
+        return try arguments.map { try number(operand($0)) }
+    }
+
+    private func number(_ operand: SQLOperand) throws -> SQLOperand {
+        // NB: a decimal 10 is stored as an integer, by which SQLite divides without a remainder.
+        guard operand.kind.isNumber, operand.kind != .decimal else { throw BeyondSQL() }
+        return operand
     }
 
     private func infix(_ left: SQLOperand, _ symbol: String, _ right: SQLOperand) -> SQLText {
