@@ -94,6 +94,23 @@ struct DictionaryResultTests {
         #expect(try rows(groups) == ["n=2 pages=20 ratio=3.0"])
     }
 
+    @Test("sums the integers of a to-many relationship for each object, of none to 0")
+    func sumsOfCollections() throws {
+        let another = Author(context: context)
+        another.name = "Bob"
+        try context.save()
+        let authors = NSFetchRequest<NSDictionary>(entityName: "Author")
+        authors.resultType = .dictionaryResultType
+        authors.propertiesToFetch = [
+            "name", column("path", CoreData.NSExpression(format: "books.@sum.pages"), .integer64AttributeType),
+            aggregate("sum:", "books.pages", "function"),
+        ]
+        authors.sortDescriptors = [NSSortDescriptor(key: "path", ascending: false)]
+        #expect(try rows(authors) == ["function=30 name=Ann path=30", "function=0 name=Bob path=0"])
+        authors.predicate = NSPredicate(format: "books.@sum.pages > 10")
+        #expect(throws: CocoaError.self) { try context.fetch(authors) }
+    }
+
     @Test("groups by a path, sorts by a result, and counts limit and offset in groups")
     func windows() throws {
         let groups = request("author.name", aggregate("sum:", "pages", "total"))

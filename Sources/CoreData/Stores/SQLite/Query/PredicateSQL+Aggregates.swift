@@ -52,7 +52,8 @@ extension PredicateSQL {
         )
     }
 
-    private func aggregate(_ function: String, _ text: SQLText, _ kind: SQLKind) throws -> SQLOperand {
+    /// What the store computes of a group or of a collection, for a column: memory has no part in it.
+    func aggregate(_ function: String, _ text: SQLText, _ kind: SQLKind) throws -> SQLOperand {
         switch function {
         case "COUNT": return SQLOperand(text, .integer)
         case "MIN", "MAX": if kind.isOrdered { return SQLOperand(text, kind) }

@@ -121,6 +121,8 @@ extension PredicateSQL {
         case "MIN", "MAX":
             guard kind.isOrdered else { throw BeyondSQL() }
             return SQLOperand(select, kind)
+        // A column of dictionaries is the store's to compute, as its sum over a group is.
+        case _ where aggregation != nil: return try aggregate(name, select, kind)
         default:
             // NB: SUM fails when integers overflow, and decimals are summed as decimals in memory.
             guard kind == .real || kind == .float || (kind == .integer && name == "AVG") else { throw BeyondSQL() }
