@@ -30,7 +30,8 @@ struct BadRequestTests {
     @Test(
         "is an error that names entity and key",
         arguments: [
-            ("nothing == 1", "“nothing”"), ("author.nothing == 1", "“nothing”"), ("tags == 'x'", "“tags”"), ("tags.label == 'x'", "“tags”"),
+            ("nothing == 1", "“nothing”"), ("author.nothing == 1", "“nothing”"), ("tags == 'x'", "“tags”"),
+            ("tags == nil", "“tags.@count == 0”"), ("tags.label == 'x'", "“tags”"),
             ("author.books.title == 'x'", "“books”"), ("tags.label IN {'x', 'y'}", "“tags”"), ("tags > 3", "“tags”"),
             ("pages == $count", "$count"), ("ANY tags.label == $label", "$label"), ("title MATCHES '('", "\"(\""),
             ("FUNCTION(title, 'frobnicate') == 1", "lowercaseString"), ("title.@count == 1", "“title” of Book"),

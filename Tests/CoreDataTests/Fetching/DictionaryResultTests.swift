@@ -151,9 +151,10 @@ struct DictionaryResultTests {
     // => The first is refused with the cure, which the second is.
     @Test("says where to group what a to-many relationship has")
     func groupsOfContents() throws {
-        for (function, key) in [("count:", "books"), ("max:", "books.pages")] {
+        for contents in ["count:(books)", "max:(books.pages)", "books.@count", "books.@sum.pages"] {
             let authors = NSFetchRequest<NSDictionary>(entityName: "Author")
-            (authors.resultType, authors.propertiesToFetch) = (.dictionaryResultType, ["name", aggregate(function, key)])
+            authors.resultType = .dictionaryResultType
+            authors.propertiesToFetch = ["name", column("n", CoreData.NSExpression(format: contents))]
             authors.propertiesToGroupBy = ["name"]
             let error = #expect(throws: CocoaError.self) { try context.fetch(authors) }
             #expect(error?.localizedDescription.contains("fetch the entity that the relationship leads to") == true)

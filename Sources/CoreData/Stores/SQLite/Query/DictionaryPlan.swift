@@ -70,8 +70,8 @@ private struct DictionarySQL {
             return result
         } catch is BeyondSQL {
             let hint =
-                " It computes count:, sum:, average:, min: and max:, TERNARY, and arithmetic with numbers that are not decimal: fetch what else "
-                + "takes part, and compute with what was fetched."
+                " It computes count:, sum:, average:, min: and max:, also of one to-many relationship’s contents, TERNARY, and arithmetic with "
+                + "dates and with numbers that are not decimal: fetch what else takes part, and compute with what was fetched."
             throw DictionaryQuery.refusal(query.rows.entity, "\(what) is nothing that a store can compute", hint: hint)
         }
     }
@@ -135,7 +135,7 @@ private struct DictionarySQL {
     }
 
     private func ungrouped(_ column: DictionaryQuery.Column) -> CocoaError {
-        guard case .function(let name, _) = column.expression.tree, PredicateSQL.aggregateFunctions[name] != nil else {
+        guard column.isOfContents else {
             return refusal("the column “\(column.name)” is neither an aggregate nor grouped by")
         }
         return refusal(
@@ -180,6 +180,17 @@ extension PredicateSQL {
         default:
             let operand = try operand(column.expression)
             return (operand.text, .value(operand.kind, column.type), operand)
+        }
+    }
+}
+
+extension DictionaryQuery.Column {
+    /// Whether it is an aggregate, of what a relationship of each object holds: `sum:(books.pages)` or `books.@sum.pages`.
+    fileprivate var isOfContents: Bool {
+        switch expression.tree {
+        case .function(let name, _): PredicateSQL.aggregateFunctions[name] != nil
+        case .keyPath(_, let path): path.contains("@")
+        default: false
         }
     }
 }

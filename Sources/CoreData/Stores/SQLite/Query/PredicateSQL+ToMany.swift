@@ -111,7 +111,7 @@ extension PredicateSQL {
             .coreData,
             """
             The relationship “\(collection.name)” of \(collection.entity.name ?? "?") is to-many: a predicate or an order needs one value. Use ANY, \
-            ALL, NONE, SUBQUERY, or @count and the like.
+            ALL, NONE, SUBQUERY, or @count and the like: “\(collection.name).@count == 0” finds those that have none.
             """
         )
     }
