@@ -94,6 +94,13 @@ private struct LockedFile {
 
     private static func failure(_ url: URL, _ code: Int32) -> CocoaError {
         let cause = NSError(domain: NSPOSIXErrorDomain, code: Int(code))
-        return CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: cause])
+        let isForbidden = [EACCES, EPERM, EROFS].contains(code)
+        return CocoaError(
+            isForbidden ? .fileWriteNoPermission : .fileWriteUnknown,
+            userInfo: [
+                NSLocalizedDescriptionKey: "The note of a reset, \(url.path), cannot be opened: \(String(cString: strerror(code))).",
+                NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: cause,
+            ]
+        )
     }
 }

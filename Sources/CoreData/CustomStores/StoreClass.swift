@@ -85,7 +85,7 @@ struct StoreClass: StoreKind {
     private func broken(_ what: String) -> CocoaError { .coreData(.persistentStoreOpen, "\(storeClass).\(what).") }
 
     func destroy(at url: URL, options: [AnyHashable: Any]?, releasing release: () throws -> Void) throws {
-        guard url.isFileURL, FileManager.default.fileExists(atPath: url.path) else { return }
+        guard url.isFileURL, try FileManager.default.hasItem(at: url) else { return }
         // What is no store of the class is not removed.
         if !DatabaseOptions.flag(options?[NSPersistentStoreForceDestroyOption]) { _ = try storeClass.metadataForPersistentStore(with: url) }
         try release()

@@ -33,8 +33,24 @@ extension CocoaError {
         switch error.extendedCode {
         case SQLiteError.needsRollback: "a save that was interrupted is to be taken back first, which needs a program that may write"
         case SQLiteError.fileMoved: SQLiteError.ofMovedFile.message
-        default: url.flatMap { error.code == SQLITE_CANTOPEN ? obstacle(at: $0) : nil } ?? error.message
+        default: url.flatMap { obstacle(to: error, at: $0) } ?? error.message
         }
+    }
+
+    private static func obstacle(to error: SQLiteError, at url: URL) -> String? {
+        switch error.code {
+        case SQLITE_CANTOPEN: obstacle(at: url)
+        case SQLITE_READONLY: writingObstacle(at: url)
+        default: nil
+        }
+    }
+
+    /// Why a file that is there cannot be written, where its permissions say so.
+    private static func writingObstacle(at url: URL) -> String? {
+        let (files, folder) = (FileManager.default, url.deletingLastPathComponent().path)
+        let cure = "NSReadOnlyPersistentStoreOption opens a store to be read only"
+        if !files.isWritableFile(atPath: folder) { return "the folder \(folder) is not to be written by this user; \(cure)" }
+        return files.isWritableFile(atPath: url.path) ? nil : "the file is not to be written by this user; \(cure)"
     }
 
     /// Why a file cannot be opened, where its place says so.

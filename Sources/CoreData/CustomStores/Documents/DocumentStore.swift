@@ -19,7 +19,8 @@ class DocumentStore: NSAtomicStore {
             throw CocoaError.coreData(.persistentStoreOpen, "A store of type \(Self.storeType) needs the URL of a file.")
         }
         var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else { return try make(url) }
+        guard try FileManager.default.hasItem(at: url) else { return try make(url) }
+        _ = FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory)
         if isDirectory.boolValue { throw Document.corrupt(url, "is a directory, not a document") }
         stamp = FileStamp(url)
         if stamp?.isEmpty == true { return try make(url) }
@@ -105,7 +106,7 @@ class DocumentStore: NSAtomicStore {
     func number(_ id: NSManagedObjectID) -> Int64 { (referenceObject(for: id) as? NSNumber)?.int64Value ?? 0 }
 
     override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
-        guard FileManager.default.fileExists(atPath: url.path) else {
+        guard try FileManager.default.hasItem(at: url) else {
             throw CocoaError.coreData(.fileReadNoSuchFile, "There is no store at \(url.path).", userInfo: [NSFilePathErrorKey: url.path])
         }
         return try document(at: url).metadata

@@ -220,7 +220,7 @@ struct StoreDatabase: Sendable {
     }
 
     private func requireFile() throws {
-        guard FileManager.default.fileExists(atPath: url.path) else {
+        guard try FileManager.default.hasItem(at: url) else {
             throw CocoaError.coreData(
                 .fileReadNoSuchFile,
                 "There is no store at \(url.path), and it is to be opened read-only.",

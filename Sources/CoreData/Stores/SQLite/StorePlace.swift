@@ -28,14 +28,14 @@ enum StorePlace: Sendable {
 
     /// The place of a store of that type that there is; nil where there is none.
     ///
-    /// - Throws: `CocoaError` 134000 for an unknown type, 134010 as `init`.
+    /// - Throws: `CocoaError` 134000 for an unknown type, 134010 as `init`, 257 where that cannot be told.
     static func existing(type: String, url: URL) throws -> StorePlace? {
         let name = MemoryDatabase.name(in: url)
         switch type {
         case NSInMemoryStoreType: return name.flatMap(MemoryDatabase.existing).map(StorePlace.memory)
         case NSSQLiteStoreType:
             if name != nil { throw isInMemory(url) }
-            return FileManager.default.fileExists(atPath: url.path) && !isNull(url) ? .file(url) : nil
+            return try FileManager.default.hasItem(at: url) && !isNull(url) ? .file(url) : nil
         default: throw unknown(type)
         }
     }

@@ -19,10 +19,10 @@ package final class StoreInspector {
     /// - Throws: a `CocoaError` where there is no file, no database, or no store in it.
     package init(url: URL, isAlone: Bool = true) throws {
         var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
+        guard try FileManager.default.hasItem(at: url) else {
             throw CocoaError.coreData(.fileReadNoSuchFile, "There is no store at \(url.path).", userInfo: [NSFilePathErrorKey: url.path])
         }
-        if isFolder.boolValue {
+        if FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder), isFolder.boolValue {
             throw CocoaError.coreData(.fileReadUnknown, "\(url.path) is a folder, not a store.", userInfo: [NSFilePathErrorKey: url.path])
         }
         let place = StorePlace.file(url)
