@@ -57,6 +57,26 @@ struct SQLCommandTests {
         #expect(try await sql("SELECT {Book").errors.hasPrefix("Error: A name in braces has no end: {Book"))
     }
 
+    // * Both ends of a tree are columns of one table, and the one of the members is not the one of the whole.
+    @Test("tells where a to-many relationship is, which is no column of its entity")
+    func toMany() async throws {
+        let node = NSEntityDescription.named("Node", attributes: ["name"])
+        let (parent, children) = (NSRelationshipDescription(), NSRelationshipDescription())
+        (parent.name, parent.maxCount, parent.destinationEntity, parent.inverseRelationship) = ("parent", 1, node, children)
+        (children.name, children.destinationEntity, children.inverseRelationship) = ("children", node, parent)
+        node.properties += [parent, children]
+        let model = NSManagedObjectModel()
+        model.entities = [node]
+        let store = library.folder.file("tree.sqlite").path
+        try fillStore(at: URL(fileURLWithPath: store), of: model) { context in
+            NSEntityDescription.insertNewObject(forEntityName: "Node", into: context).setValue("root", forKey: "name")
+        }
+        let members = try await Run("store", "sql", store, "SELECT {Node.children} FROM {Node}")
+        #expect(members.status == 2)
+        #expect(members.errors == "Error: Node.children is to-many, and no column of Node: ZNODE.ZPARENT has it.\n", "\(members.errors)")
+        #expect(try await Run("store", "sql", store, "SELECT {Node.name} FROM {Node} WHERE {Node.parent} IS NULL").lines.last == "root")
+    }
+
     // * Base, Sub and Other share a table, and only Sub has subentities.
     @Test("has in an entity its rows and those of its subentities, and neither rows nor columns of others in the table")
     func families() async throws {

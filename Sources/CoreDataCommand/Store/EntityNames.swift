@@ -54,7 +54,10 @@ struct EntityNames {
 
     private static func column(_ name: String, _ place: EntityPlace) throws -> String {
         if let column = place.columns[name] { return column }
-        let hint = hint(name, Array(place.columns.keys), all: "There are")
+        if let other = place.toMany[name] {
+            throw Failure("\(place.name).\(name) is to-many, and no column of \(place.name): \(other) has it.")
+        }
+        let hint = hint(name, Array(place.columns.keys) + place.toMany.keys, all: "There are")
         throw Failure("Entity \(place.name) has no property \(name) in the store." + hint)
     }
 

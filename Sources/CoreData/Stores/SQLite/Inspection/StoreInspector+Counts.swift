@@ -59,7 +59,8 @@ extension StoreInspector {
 }
 
 extension SQLToMany {
-    fileprivate var place: String {
+    /// The table and the column that lead to the members, or that the members lead back with.
+    var place: String {
         switch self {
         case .foreignKey(let table, let column, _, _): "\(table).\(column)"
         case .joinTable(let name, _, let target, _, _): "\(name).\(target)"

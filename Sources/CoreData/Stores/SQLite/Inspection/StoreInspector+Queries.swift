@@ -53,8 +53,10 @@ extension StoreInspector {
 package struct EntityPlace {
     package let name: String
     fileprivate let select: String
-    /// The column of each property that has one, by name.
+    /// The column of each property that has one in the entity's table, by name.
     package let columns: [String: String]
+    /// The table and column with the members of each to-many relationship, by name.
+    package let toMany: [String: String]
 }
 
 extension StoreInspector {
@@ -80,17 +82,7 @@ extension EntityPlace {
         let own = entity.columns.sorted { binaryOrder($0.key, $1.key) }.map(\.value.name)
         let list = (["Z_PK", "Z_ENT", "Z_OPT"] + own).joined(separator: ", ")
         select = "SELECT \(list) FROM main.\(entity.table) WHERE Z_ENT IN (\(kin.map { "\($0.number)" }.joined(separator: ", ")))"
-        columns = entity.columns.mapValues(\.name).merging(entity.toMany.mapValues(\.column)) { column, _ in column }
-    }
-}
-
-extension SQLToMany {
-    /// The column that leads to the members, or that the members lead back with.
-    fileprivate var column: String {
-        switch self {
-        case .foreignKey(_, let column, _, _): column
-        case .joinTable(_, _, let target, _, _): target
-        case .reflexive(_, _, let other, _): other
-        }
+        columns = entity.columns.mapValues(\.name)
+        toMany = entity.toMany.mapValues(\.place)
     }
 }
