@@ -23,9 +23,10 @@ extension PersistentStoreOptions {
         return PersistentStoreOptions(values)
     }
 
-    /// For another coordinator on a store: it goes on with its history, and with the journal that it has.
+    /// For another coordinator on a store: it goes on with its history, and with the journal that it has, and writes only where the stack may.
     func tracking(as store: NSPersistentStore) -> PersistentStoreOptions {
-        keeping([NSPersistentHistoryTrackingKey], of: store).keepingJournal(of: store)
+        let all = keeping([NSPersistentHistoryTrackingKey], of: store).keepingJournal(of: store).values ?? [:]
+        return PersistentStoreOptions(store.isReadOnly ? all.merging([NSReadOnlyPersistentStoreOption: true]) { $1 } : all)
     }
 
     /// For a store that takes the place of one.

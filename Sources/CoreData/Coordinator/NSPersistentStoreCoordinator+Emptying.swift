@@ -21,10 +21,11 @@ extension NSPersistentStoreCoordinator {
         return fresh
     }
 
-    /// - Throws: `CocoaError` 134070 where all objects of the store cannot be removed in one step.
+    /// - Throws: `CocoaError` 134070 where all objects of the store cannot be removed in one step, 134030 where it was opened read-only.
     package func requireEmptying(of store: NSPersistentStore) throws {
         let store = try own(store)
         if !store.capabilities.contains(.emptying) { throw store.withoutEmptying }
+        _ = try writable(store)
     }
 
     /// Removes every object of a store that nobody need have open, and makes another one of it, if it is still the one with that identifier.
