@@ -81,22 +81,6 @@ struct SiblingTests {
         await cocoaError(1570) { if let error = await errors.next() { throw error } }
     }
 
-    // * One worker deletes an object, which is stored. Another, which has read it, changes it; a list of main holds what comes by.
-    // => The store's delete stands, and no context goes on with an object that has no row.
-    @Test("lose against a stored delete in the lists of main, too", arguments: StackKind.allCases)
-    func storedDelete(_ kind: StackKind) async throws {
-        let bench = try await benchWithFolder(kind)
-        let (main, workers) = (bench.main, try await workers(bench))
-        let list = try await main.perform { try NoteList(main) }
-        try await workers[0].change { workers[0].context.delete($0.notes[0]) }
-        try await bench.stack.flush()
-        try await workers[1].change { $0.notes[0].number = 1 }
-        try await bench.stack.flush()
-        #expect(try bench.read(Self.picture) == ["1 0 home", "2 0 home"])
-        #expect(await main.perform(schedule: .enqueued) { list.texts } == ["1", "2"])
-        await workers[1].context.perform(schedule: .enqueued) { #expect(workers[1].objects.notes[0].isDeleted) }
-    }
-
     @Test("add to one relationship, and take away from it, without undoing what others did", arguments: situations)
     func members(_ kind: StackKind, rootWrites: Bool) async throws {
         let bench = try await benchWithFolder(kind)
@@ -152,30 +136,6 @@ extension SiblingTests {
         let folder: Folder
         let notes: [Note]
         init(_ folder: Folder, _ notes: [Note]) { (self.folder, self.notes) = (folder, notes) }
-    }
-
-    /// Holds what a context has of the notes.
-    // Sendable: used on the context's queue only.
-    private final class NoteList: NSObject, NSFetchedResultsControllerDelegate, @unchecked Sendable {
-        private let controller: NSFetchedResultsController<Note>
-        var texts: [String] { controller.fetchedObjects?.compactMap(\.text) ?? [] }
-
-        init(_ context: NSManagedObjectContext) throws {
-            let request = NSFetchRequest<Note>()
-            request.sortDescriptors = [NSSortDescriptor(key: "text", ascending: true)]
-            controller = NSFetchedResultsController(
-                fetchRequest: request,
-                managedObjectContext: context,
-                sectionNameKeyPath: nil,
-                cacheName: nil
-            )
-            super.init()
-            controller.delegate = self
-            try controller.performFetch()
-        }
-
-        // A controller follows its context for a delegate only.
-        func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {}
     }
 
     private struct Worker: Sendable {
