@@ -223,17 +223,22 @@ struct MergingTests: TwoContextSuite {
         #expect(try library.sql("SELECT ZPAGES FROM ZBOOK") == "77")
     }
 
-    // * Others lead a book from one author to another, and delete the first. Only the delete is merged.
-    @Test("a delete reaches nothing that others have led elsewhere before", arguments: [false, true])
-    func deletesFormerAuthor(isFarOff: Bool) throws {
-        context.mergePolicy = NSMergePolicy.overwrite
+    /// A book of the first of two authors, as the context has read it.
+    private func bookOfTwo() throws -> (book: Book, first: Author, second: Author) {
         let (first, second) = (Author(context: context), Author(context: context))
-        (first.name, second.name) = ("first", "second")
         let book = try books(1)[0]
         book.author = first
         try context.save()
         context.refreshAllObjects()
         #expect(first.books == [book] && book.author === first)
+        return (book, first, second)
+    }
+
+    // * Others lead a book from one author to another, and delete the first. Only the delete is merged.
+    @Test("a delete reaches nothing that others have led elsewhere before", arguments: [false, true])
+    func deletesFormerAuthor(isFarOff: Bool) throws {
+        context.mergePolicy = NSMergePolicy.overwrite
+        let (book, first, second) = try bookOfTwo()
         let theirs = isFarOff ? try library.separateContext() : other
         theirs.own(book).author = theirs.own(second)
         try theirs.save()
@@ -247,15 +252,10 @@ struct MergingTests: TwoContextSuite {
 
     @Test("nor one of them that is changed here: it leads where they led it, and conflicts", arguments: [false, true])
     func deletesFormerAuthorOfChanged(isFarOff: Bool) throws {
-        let (first, second) = (Author(context: context), Author(context: context))
-        let book = try books(1)[0]
-        book.author = first
-        try context.save()
-        context.refreshAllObjects()
-        #expect(first.books == [book] && book.author === first)
+        let (book, first, second) = try bookOfTwo()
         let theirs = isFarOff ? try library.separateContext() : other
-        theirs.own(book).author = theirs.own(second)
-        theirs.own(book).title = "theirs"
+        let its = theirs.own(book)
+        (its.author, its.title) = (theirs.own(second), "theirs")
         try theirs.save()
         book.title = "mine"
         theirs.delete(theirs.own(first))

@@ -15,15 +15,9 @@ struct FoundationCollectionTests {
     private func book(_ count: Int) throws -> Book {
         let book = Book(context: context)
         book.title = "T"
-        for number in 0..<count { book.add(chapter("\(number)"), to: chaptersKey) }
+        for number in 0..<count { book.add(library.chapter("\(number)"), to: chaptersKey) }
         try context.save()
         return book
-    }
-
-    private func chapter(_ heading: String) -> Chapter {
-        let chapter = Chapter(context: context)
-        chapter.heading = heading
-        return chapter
     }
 
     private func chapters(_ book: Book) -> NSOrderedSet { book.foundationCollection(of: chaptersKey) }
@@ -99,7 +93,7 @@ struct FoundationCollectionTests {
         let book = try book(40)
         let before = chapters(book)
         let members = before.array as? [Chapter]
-        try change.run(book, { chapter("new") }, try library.separateContext())
+        try change.run(book, { library.chapter("new") }, try library.separateContext())
         #expect(chapters(book).array as? [Chapter] == book.chapters)
         #expect(before.array as? [Chapter] == members)
         #expect(change == .rollback || chapters(book) != before)

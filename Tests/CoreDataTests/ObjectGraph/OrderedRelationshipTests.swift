@@ -12,15 +12,9 @@ struct OrderedRelationshipTests {
     private func saveBook(_ headings: [String]) throws -> Book {
         let book = Book(context: context)
         book.title = "T"
-        book.chapters = headings.map(chapter)
+        book.chapters = headings.map(library.chapter)
         try context.save()
         return book
-    }
-
-    private func chapter(_ heading: String) -> Chapter {
-        let chapter = Chapter(context: context)
-        chapter.heading = heading
-        return chapter
     }
 
     /// The headings as the file orders them, and as a context that knows nothing yet does.
@@ -52,7 +46,7 @@ struct OrderedRelationshipTests {
         let book = try saveBook(["a", "b", "c"])
         let set = book.mutableOrderedSetValue(forKey: "chapters")
         func iterated() -> String { set.map { ($0 as? Chapter)?.heading ?? "?" }.joined() }
-        set.add(chapter("d"))
+        set.add(library.chapter("d"))
         set.moveObjects(at: IndexSet(integer: 3), to: 0)
         #expect(iterated() == "dabc")
         context.rollback()
@@ -76,7 +70,7 @@ struct OrderedRelationshipTests {
         try other.save()
         #expect(try stored() == "abc")
         context.refresh(book, mergeChanges: true)
-        let last = chapter("d")
+        let last = library.chapter("d")
         last.book = book
         #expect(headings(book) == "abcd")
         try context.save()
@@ -109,7 +103,7 @@ struct OrderedRelationshipTests {
         let book = try saveBook(from.map { String($0) })
         let known = Dictionary(uniqueKeysWithValues: book.chapters.map { ($0.heading ?? "", $0) })
         for gone in from where !to.contains(gone) { known[String(gone)].map(context.delete) }
-        book.chapters = to.map { known[String($0)] ?? chapter(String($0)) }
+        book.chapters = to.map { known[String($0)] ?? library.chapter(String($0)) }
         #expect(headings(book) == to)
         try context.save()
         #expect(headings(book) == to)
@@ -138,13 +132,13 @@ struct OrderedRelationshipTests {
         #expect(headings(book) == "dbca")
         list.moveObjects(at: [0], to: 3)
         #expect(headings(book) == "bcad")
-        list.add(chapter("e"))
-        list.insert(chapter("f"), at: 0)
+        list.add(library.chapter("e"))
+        list.insert(library.chapter("f"), at: 0)
         #expect(headings(book) == "fbcade")
         list.remove(book.chapters[1])
         list.removeObject(at: 0)
         #expect(headings(book) == "cade")
-        list.replaceObject(at: 0, with: chapter("g"))
+        list.replaceObject(at: 0, with: library.chapter("g"))
         #expect(headings(book) == "gade")
         #expect(list.index(of: book.chapters[2]) == 2 && list.contains(book.chapters[3]))
         for chapter in try context.all(Chapter.self, "Chapter") where chapter.book == nil { context.delete(chapter) }
@@ -164,7 +158,7 @@ struct OrderedRelationshipTests {
         #expect(try stored() == "cba")
         context.refreshAllObjects()
         #expect(headings(book) == "cba")
-        let new = chapter("d")
+        let new = library.chapter("d")
         book.mutableOrderedSetValue(forKey: "chapters").insert(new, at: 1)
         try context.save()
         #expect(try stored() == "cdba")
@@ -189,7 +183,7 @@ struct OrderedRelationshipTests {
     @Test("of a new owner knows its positions after the first save: a later one writes those that change", arguments: [1, 2, 3, 12])
     func positionsOfNewOwner(count: Int) throws {
         let book = try saveBook((0..<count).map { String(format: "%03d,", $0) })
-        let last = chapter("last")
+        let last = library.chapter("last")
         book.chapters.insert(last, at: 0)
         let moving = try library.statements { try context.save() }
         #expect(moving.count(where: { $0.hasPrefix("UPDATE ZCHAPTER") }) == 0)
@@ -206,7 +200,7 @@ struct OrderedRelationshipTests {
         let book = try saveBook(["a", "b", "c", "d"])
         context.delete(book.chapters[1])
         book.chapters[0].book = nil
-        chapter("e").book = book
+        library.chapter("e").book = book
         context.processPendingChanges()
         let first = try #require(context.all(Chapter.self, "Chapter", by: "heading").first)
         first.book = book
@@ -219,7 +213,7 @@ struct OrderedRelationshipTests {
     func positionsAreNoChange() throws {
         let book = try saveBook(["a", "b"])
         book.chapters.reverse()
-        chapter("c").book = book
+        library.chapter("c").book = book
         context.processPendingChanges()
         let changes = Notifications(.NSManagedObjectContextObjectsDidChange, from: context) { _ in }
         try context.save()
@@ -233,7 +227,7 @@ struct OrderedRelationshipTests {
         _ = try saveBook(["a"])
         let second = Book(context: context)
         second.title = "U"
-        second.chapters = ["b", "c"].map(chapter)
+        second.chapters = ["b", "c"].map(library.chapter)
         try context.save()
         let other = library.newContext()
         let same = try #require(other.all(Book.self, "Book", by: "title").first)
@@ -311,7 +305,7 @@ struct OrderedRelationshipTests {
         for number in 0..<40 {
             let mark = String(UnicodeScalar(UInt8(65 + number)))
             let list = book.mutableOrderedSetValue(forKey: "chapters")
-            list.insert(chapter(mark), at: 1)
+            list.insert(library.chapter(mark), at: 1)
             expected.insert(mark, at: 1)
             try context.save()
         }

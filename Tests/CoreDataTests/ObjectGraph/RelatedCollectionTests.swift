@@ -28,12 +28,6 @@ struct RelatedCollectionTests {
 
     private func tags(_ count: Int) -> [Tag] { (0..<count).map { _ in Tag(context: context) } }
 
-    private func chapter(_ heading: String) -> Chapter {
-        let chapter = Chapter(context: context)
-        chapter.heading = heading
-        return chapter
-    }
-
     private func storage(_ key: String) -> ObjectIdentifier? { book.realizedContents(book.toManyIndex(key)).members?.sharedStorage }
     private var headings: String { book.chapters.compactMap(\.heading).joined() }
 
@@ -41,14 +35,14 @@ struct RelatedCollectionTests {
     func inPlace() throws {
         let tags = tags(30)
         book.liveTags = Set(tags.prefix(20)).reduce(into: []) { $0.insert($1) }
-        book.liveChapters.append(contentsOf: (0..<20).map { chapter("\($0),") })
+        book.liveChapters.append(contentsOf: (0..<20).map { library.chapter("\($0),") })
         let before = (storage("tags"), storage("chapters"))
         for tag in tags[20...] { #expect(book.liveTags.insert(tag).inserted && tag.books == [book]) }
         #expect(!book.liveTags.insert(tags[0]).inserted && book.liveTags.remove(tags[1]) === tags[1] && tags[1].books.isEmpty)
-        book.liveChapters.append(chapter("a"))
-        book.liveChapters.insert(chapter("b"), at: 3)
+        book.liveChapters.append(library.chapter("a"))
+        book.liveChapters.insert(library.chapter("b"), at: 3)
         #expect(book.liveChapters.remove(at: 0).book == nil)
-        book.liveChapters[1] = chapter("c")
+        book.liveChapters[1] = library.chapter("c")
         #expect(book.liveTags.count == 29 && book.liveTags.contains(tags[25]) && book.liveChapters.count == 21)
         #expect(before.0 != nil && before == (storage("tags"), storage("chapters")))
         #expect(headings.hasPrefix("1,cb3,") && headings.hasSuffix("19,a"))
@@ -62,10 +56,10 @@ struct RelatedCollectionTests {
 
     @Test("is changed in place also by replacing several members at once, and counts and indexes as a set does")
     func replacing() {
-        book.liveChapters.append(contentsOf: "abcdef".map { chapter(String($0)) })
+        book.liveChapters.append(contentsOf: "abcdef".map { library.chapter(String($0)) })
         let before = storage("chapters")
         let (former, chapters) = (book.chapters[1], Book.OrderedToMany<Chapter>("chapters"))
-        book.replace(at: [1, 4], with: [chapter("B"), chapter("E")], in: chapters)
+        book.replace(at: [1, 4], with: [library.chapter("B"), library.chapter("E")], in: chapters)
         #expect(headings == "aBcdEf" && before == storage("chapters") && former.book == nil)
         book.replace(at: [0, 5], with: [book.chapters[5], book.chapters[0]], in: chapters)
         #expect(headings == "fBcdEa" && book.chapters.allSatisfy { $0.book === book })
@@ -117,15 +111,15 @@ struct RelatedCollectionTests {
     @Test("can be exchanged with that of another object")
     func exchange() {
         let other = Book(context: context)
-        book.liveChapters = ["a", "b"].map(chapter).reduce(into: []) { $0.append($1) }
-        other.liveChapters.append(chapter("c"))
+        book.liveChapters = ["a", "b"].map(library.chapter).reduce(into: []) { $0.append($1) }
+        other.liveChapters.append(library.chapter("c"))
         swap(&book.liveChapters, &other.liveChapters)
         #expect(headings == "c" && other.chapters.compactMap(\.heading) == ["a", "b"])
     }
 
     @Test("is a list as an array is: sorted, reversed, swapped, and an object may be in twice on the way")
     func algorithms() {
-        book.liveChapters += ["c", "a", "d", "b"].map(chapter)
+        book.liveChapters += ["c", "a", "d", "b"].map(library.chapter)
         book.liveChapters.sort { ($0.heading ?? "") < ($1.heading ?? "") }
         #expect(headings == "abcd")
         book.liveChapters.reverse()
@@ -135,7 +129,7 @@ struct RelatedCollectionTests {
         book.liveChapters.removeAll { $0.heading == "c" }
         #expect(headings == "abd" && book.liveChapters == book.chapters)
         book.liveChapters.removeLast()
-        book.liveChapters.replaceSubrange(0..<1, with: ["x", "y"].map(chapter))
+        book.liveChapters.replaceSubrange(0..<1, with: ["x", "y"].map(library.chapter))
         #expect(headings == "xyb" && book.liveChapters.last?.heading == "b")
     }
 }

@@ -62,6 +62,12 @@ final class Library {
         return book
     }
 
+    func chapter(_ heading: String) -> Chapter {
+        let chapter = Chapter(context: context)
+        chapter.heading = heading
+        return chapter
+    }
+
     /// The statements that `body` runs.
     func statements(_ body: () throws -> Void) rethrows -> [String] { try store.counter.recording(body) }
 

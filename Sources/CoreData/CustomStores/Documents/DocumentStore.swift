@@ -18,10 +18,11 @@ class DocumentStore: NSAtomicStore {
         guard let url, url.isFileURL else {
             throw CocoaError.coreData(.persistentStoreOpen, "A store of type \(Self.storeType) needs the URL of a file.")
         }
-        var isDirectory: ObjCBool = false
         guard try FileManager.default.hasItem(at: url) else { return try make(url) }
-        _ = FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory)
-        if isDirectory.boolValue { throw Document.corrupt(url, "is a directory, not a document") }
+        var isDirectory: ObjCBool = false
+        if FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory), isDirectory.boolValue {
+            throw Document.corrupt(url, "is a directory, not a document")
+        }
         stamp = FileStamp(url)
         if stamp?.isEmpty == true { return try make(url) }
         let document = try Self.document(at: url)
