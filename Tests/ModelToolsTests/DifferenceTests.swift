@@ -86,6 +86,24 @@ struct DifferenceTests {
         )
     }
 
+    @Test("tells a derivation that is another, and none that is compiled from a source")
+    func derivations() {
+        func model(_ derivation: Model.Expression) -> Model {
+            var model = zoo
+            var count = attribute("count", isOptional: true)
+            (count.type, count.derivation) = (.integer64, derivation)
+            model.entities[2].attributes = [count]
+            return model
+        }
+        let compiled = model(.function("count:", [.keyPath(nil, "animals")]))
+        #expect(difference(from: compiled, to: model(.text("animals.@count"))).isEmpty)
+        #expect(
+            difference(from: compiled, to: model(.text("animals.weight.@sum"))).steps.map(\.sentence) == [
+                "Keeper.count is stored in another way, or computed from something else"
+            ]
+        )
+    }
+
     @Test("tells what is new and what is gone")
     func comingAndGoing() {
         var new = zoo

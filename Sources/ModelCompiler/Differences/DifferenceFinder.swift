@@ -241,6 +241,14 @@ extension DifferenceFinder {
 
 extension Model.Attribute {
     fileprivate var storedForm: [String] {
-        ["\(allowsExternalBinaryDataStorage)", "\(preservesValueInHistoryOnDeletion)", derivation?.format ?? ""]
+        ["\(allowsExternalBinaryDataStorage)", "\(preservesValueInHistoryOnDeletion)", derivation?.compiled.format ?? ""]
+    }
+}
+
+extension Model.Expression {
+    /// A source has a derivation as it was typed, a compiled model and a store the function that it stands for.
+    fileprivate var compiled: Model.Expression {
+        guard case .text(let text) = self else { return self }
+        return (try? ModelTextParser.predicates.expression(text)) ?? self
     }
 }
