@@ -81,6 +81,43 @@ struct SiblingTests {
         await cocoaError(1570) { if let error = await errors.next() { throw error } }
     }
 
+    // * One worker deletes an object, which is stored. Another, which has read it, changes it; a list of main holds what comes by.
+    // => The store's delete stands, and no context goes on with an object that has no row.
+    @Test("lose against a stored delete in the lists of main, too", arguments: StackKind.allCases)
+    func storedDelete(_ kind: StackKind) async throws {
+        let bench = try await benchWithFolder(kind)
+        let (main, workers) = (bench.main, try await workers(bench))
+        let list = try await main.perform { try NoteList(main) }
+        try await workers[0].change { workers[0].context.delete($0.notes[0]) }
+        try await bench.stack.flush()
+        try await workers[1].change { $0.notes[0].number = 1 }
+        try await bench.stack.flush()
+        #expect(try bench.read(Self.picture) == ["1 0 home", "2 0 home"])
+        #expect(await main.perform(schedule: .enqueued) { list.texts } == ["1", "2"])
+        await workers[1].context.perform(schedule: .enqueued) { #expect(workers[1].objects.notes[0].managedObjectContext == nil) }
+    }
+
+    // * As before, but the save goes back: the worker has its change again, and the error says why.
+    // => The list does not show what is gone, though the change had come as far as to main.
+    @Test("that go back against a stored delete leave the lists of main alone", arguments: StackKind.allCases)
+    func refusedByDelete(_ kind: StackKind) async throws {
+        let bench = try await benchWithFolder(kind)
+        let (main, root, workers) = (bench.main, bench.stack.privateQueueContext, try await workers(bench))
+        root.mergePolicy = NSMergePolicy.error
+        let list = try await main.perform { try NoteList(main) }
+        try await workers[0].change { workers[0].context.delete($0.notes[0]) }
+        try await bench.stack.flush()
+        await workers[1].context.perform { workers[1].objects.notes[0].number = 1 }
+        await cocoaError(133020) { try await workers[1].context.saveToStore() }
+        await bench.settle()
+        #expect(await main.perform(schedule: .enqueued) { list.texts } == ["1", "2"])
+        for context in [main, root] { await context.perform { #expect(!context.hasChanges) } }
+        await workers[1].context.perform(schedule: .enqueued) {
+            let note = workers[1].objects.notes[0]
+            #expect(note.changedValues() as? [String: Int64] == ["number": 1] && !note.isDeleted)
+        }
+    }
+
     @Test("add to one relationship, and take away from it, without undoing what others did", arguments: situations)
     func members(_ kind: StackKind, rootWrites: Bool) async throws {
         let bench = try await benchWithFolder(kind)

@@ -4,6 +4,7 @@
 struct ChangeSetRemainder {
     private(set) var changes = ChangeSet()
     private let newest: (RowReference) -> RowReference
+    private let seesReversals: Bool
     private var known: [RowReference: Known] = [:]
     private var met: Set<RowReference> = []
 
@@ -23,17 +24,20 @@ struct ChangeSetRemainder {
 
     /// - Parameters:
     ///   - newest: gives the permanent form of a reference, where there is one.
+    ///   - seesReversals: whether what the parts have done and the whole has not counts as undone by the context.
     ///   - current: gives the row that the context has of an object; nil where it has none.
     init(
         of whole: ChangeSet,
         beyond parts: [ChangeSet],
         newest: @escaping (RowReference) -> RowReference,
+        seesReversals: Bool = true,
         current: (RowReference) -> Row?
     ) {
+        self.seesReversals = seesReversals
         self.newest = { newest($0).identity }
         for part in parts { for group in part.groups { note(group) } }
         for group in whole.groups { addRest(of: group) }
-        addReversals(current)
+        if seesReversals { addReversals(current) }
         addLinks(whole, parts)
         addOrders(whole, parts)
         addTransients(whole, parts)
@@ -65,7 +69,9 @@ struct ChangeSetRemainder {
             let reference = newest(group.reference(update.key))
             met.insert(reference)
             // What the parts have set may be as it was before them, and no change any more.
-            let slots = known[reference].map { differences(update.row, $0, among: update.slots.union($0.slots)) } ?? update.slots
+            let slots =
+                known[reference].map { differences(update.row, $0, among: seesReversals ? update.slots.union($0.slots) : update.slots) }
+                ?? update.slots
             if !slots.isEmpty { rest.updates.append(ChangeSet.Update(row: update.row, key: update.key, only: slots, on: update.base)) }
         }
         for delete in group.deletes {

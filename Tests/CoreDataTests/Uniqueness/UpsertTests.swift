@@ -191,6 +191,36 @@ struct UpsertTests {
         #expect(!context.hasChanges)
     }
 
+    // * An owner takes a name that is taken, a pet of another owner, and a club.
+    // => It has its own name again. The pet's reference is the pet's own, and saved; under the rollback policy it is not in the club.
+    @Test(
+        "an object that is taken back keeps what leads to it",
+        arguments: StoreKind.allCases,
+        [NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType]
+    )
+    func members(_ kind: StoreKind, _ policy: NSMergePolicyType) throws {
+        let place = try place(kind, policy)
+        try place.saved("a", "b", "c")
+        let context = place.context
+        let (taken, former) = (try context.found("Owner", "name", "b"), try context.found("Owner", "name", "c"))
+        let pet = context.make("Pet", ["name": "rex", "owner": former])
+        let club = context.make("Club", ["name": "chess"])
+        try context.save()
+        taken.setValue("a", forKey: "name")
+        pet.setValue(taken, forKey: "owner")
+        club.mutableSetValue(forKey: "members").add(taken)
+        try context.save()
+        let isWhole = policy == .rollbackMergePolicyType
+        for context in [context, try place.otherContext()] {
+            let (taken, former) = (try context.found("Owner", "name", "b"), try context.found("Owner", "name", "c"))
+            #expect(try context.found("Pet", "name", "rex").target("owner") === taken)
+            #expect(taken.mutableSetValue(forKey: "pets").count == 1 && former.mutableSetValue(forKey: "pets").count == 0)
+            #expect(taken.mutableSetValue(forKey: "clubs").count == (isWhole ? 0 : 1))
+            #expect(try context.found("Club", "name", "chess").mutableSetValue(forKey: "members").count == (isWhole ? 0 : 1))
+            #expect(!context.hasChanges)
+        }
+    }
+
     @Test("one new object that meets two rows through two constraints makes them one, or goes", arguments: StoreKind.allCases, resolving)
     func twoConstraints(_ kind: StoreKind, _ policy: NSMergePolicyType) throws {
         let place = try place(kind, policy)

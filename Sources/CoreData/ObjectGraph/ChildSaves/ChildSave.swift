@@ -114,6 +114,9 @@ extension ChildSave.Part {
         }
         return parts + [ChildSave.Part(save: save, changes: rest, isSingle: true)]
     }
+
+    /// Whether it is what a context has changed itself that took its children's saves along.
+    var isOfContextBetween: Bool { isSingle && !save.parts.isEmpty }
 }
 
 extension NSManagedObjectContext {

@@ -128,7 +128,9 @@ extension NSManagedObjectContext {
         withdrawDependents(of: &gone, &returned)
         dismissInsertions(of: returned, gone)
         let (changed, back) = (returned.flatMap(\.changes.updatedReferences), returned.flatMap(\.changes.deletedReferences))
-        merge(SavedReferences(inserted: back, updated: changed.filter { !gone.contains($0, in: self) }))
+        let known = changed.filter { !gone.contains($0, in: self) }
+        merge(SavedReferences(inserted: back, updated: known))
+        dismissLost(known)
     }
 
     private func withdrawDependents(of gone: inout GoneObjects, _ returned: inout [ReturnedSave]) {
@@ -145,10 +147,11 @@ extension NSManagedObjectContext {
         }
         guard !dependents.isEmpty else { return }
         let parts = children.withLock { $0.saves.takeAll() }
-        let own = changes(beyond: parts.map(\.changes))
+        let (own, lost) = (changes(beyond: parts.map(\.changes)), DeleteConsequences.objectsWithoutRow(in: self))
         let withdrawn = withdrawChanges()
+        let rest = own.changesNothing ? own : DeleteConsequences(of: parts.map(\.changes), and: lost, in: self).removed(from: own)
         for part in left { receiveWhatIsThere(part.changes) }
-        receiveWhatIsThere(gone.rest(of: own, in: self))
+        receiveWhatIsThere(gone.rest(of: rest, in: self))
         children.withLock { $0.saves.waiting = left + $0.saves.waiting }
         leave(withdrawn.filter { $0.state.isDisjoint(with: .pending) })
     }

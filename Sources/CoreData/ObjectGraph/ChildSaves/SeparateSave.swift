@@ -2,7 +2,7 @@
 ///
 /// Each of them is one transaction, in the order in which they came, so that of two that exclude each other the first stays. What a store
 /// refuses for the data's sake is taken out; once the world is in the way, all that is left waits in the context as before. What the context
-/// has changed itself comes last. A save is received at most twice, however many there are, so that the time grows with the changes.
+/// has changed itself comes last. A save is received at most three times, however many there are, so that the time grows with the changes.
 /// Children are not let in meanwhile: the context has less than they have saved.
 struct SeparateSave {
     /// What came of it.
@@ -65,16 +65,25 @@ struct SeparateSave {
 extension SeparateSave {
     /// Takes what waits in the context out of it, part by part.
     private mutating func collect(hasOwn: Bool) {
-        let parts = context.children.withLock { $0.saves.takeAll() }.flatMap { $0.divided(in: context) }
-        if hasOwn, context.hasChanges {
-            let rest = context.changes(beyond: parts.map(\.changes))
-            if !rest.changesNothing { own.append(rest) }
-            for reference in rest.insertedReferences { ownInsertions.insert(context.forwarded(reference).identity) }
-        }
+        var parts = context.children.withLock { $0.saves.takeAll() }.flatMap { $0.divided(in: context) }
+        var rest = hasOwn && context.hasChanges ? context.changes(beyond: parts.map(\.changes)) : ChangeSet()
+        let lost = DeleteConsequences.objectsWithoutRow(in: context)
         for object in context.tracker.objects(.deleted) { context.tracker.preparedForDeletion.insert(object.rowReference.identity) }
         withdrawn += context.withdrawChanges()
+        removeConsequences(from: &rest, &parts, lost)
+        if !rest.changesNothing { own.append(rest) }
+        for reference in rest.insertedReferences { ownInsertions.insert(context.forwarded(reference).identity) }
         let independent = parts.filter { !isAfterOwn($0) }
         bundles += bundled(independent)
+    }
+
+    /// What deletes have done to others' changes is nobody's own change.
+    private func removeConsequences(from own: inout ChangeSet, _ parts: inout [ChildSave.Part], _ lost: [NSManagedObject]) {
+        guard !own.changesNothing || parts.contains(where: \.isOfContextBetween) else { return }
+        let saves = parts.filter { !$0.isOfContextBetween }.map(\.changes)
+        let consequences = DeleteConsequences(of: saves, and: lost, in: context)
+        own = consequences.removed(from: own)
+        parts = parts.compactMap(consequences.removed(from:))
     }
 
     /// Whether a save refers to what the context has inserted itself; it is noted then.

@@ -118,7 +118,8 @@ final class ConstraintResolution {
         if isNew { context.vanish(object, .replaced) } else { context.delete(object) }
     }
 
-    /// An object that is in the store keeps the values that it has there: those of the constraint, or all under the rollback policy.
+    /// An object that is in the store keeps the values that it has there: those of the constraint, or all under the rollback policy. What
+    /// to-one relationships of others lead to it is theirs.
     private func revert(_ object: NSManagedObject, _ constraint: [String]) {
         guard let context = object.registeredContext, let committed = object.committedRow else { return }
         let isWhole = policy == .rollbackMergePolicyType
@@ -128,9 +129,10 @@ final class ConstraintResolution {
             object.revert(slot, to: committed)
         }
         if isWhole {
-            object.revertMembers()
             context.tracker.forget(object)
-            context.update(object, to: committed, keeping: SlotMask(), .mergePolicy)
+            context.update(object, to: committed, keeping: SlotMask(), dropsRelationshipEdits: true, .mergePolicy)
+            // Members that lead to it are saved: who deletes it elsewhere must know.
+            if object.hasChangedToManys { context.tracker.noteChange(of: object) }
         } else {
             context.tracker.noteRefresh(of: object)
         }

@@ -119,14 +119,15 @@ extension NSManagedObjectContext {
     }
 
     /// What the policy has changed, since the event began.
+    ///
+    /// - Parameter objects: those that were in conflict. Nobody else tells the children, who have saved changes of it, of one whose row is gone.
     private func corrections(_ objects: [NSManagedObject]) -> SavedReferences {
         let touched = tracker.touched.lazy.filter { !$0.state.contains(.detached) }
         // What goes with a row that others have deleted: no store has told the children.
         let deleted = touched.filter { $0.state.contains(.deleted) && !$0.state.contains(.rowGone) }
-        return SavedReferences(
-            updated: objects.map(\.rowReference) + touched.filter { !$0.state.contains(.deleted) }.map(\.rowReference),
-            deleted: deleted.map(\.rowReference)
-        )
+        let isGone = { (object: NSManagedObject) in object.state.isSuperset(of: [.deleted, .rowGone]) }
+        let there = objects.filter { !isGone($0) } + touched.filter { !$0.state.contains(.deleted) }
+        return SavedReferences(updated: there.map(\.rowReference), deleted: (deleted + objects.filter(isGone)).map(\.rowReference))
     }
 
     /// A policy of the user's own has set what it wants on the object: that goes on top of the current row.

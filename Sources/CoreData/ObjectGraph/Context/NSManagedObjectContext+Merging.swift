@@ -43,7 +43,7 @@ extension NSManagedObjectContext {
         moveQueryGeneration()
         catchUp()
         readAhead.forget()
-        whileMeetingNames { mergeMet(saved, isForeign) }
+        whileMeetingNames { mergeMet(saved.areCorrections ? withoutDeletesOfWhatIsThere(saved) : saved, isForeign) }
         renewNames()
     }
 
@@ -66,6 +66,7 @@ extension NSManagedObjectContext {
         mergeReferrers(to: deleted, isForeign)
         for object in deleted { vanish(object, .deleteElsewhere) }
         processPendingChanges()
+        if saved.areCorrections { finish(deleted) }
         postMerge(inserted, updated, deleted)
         for child in childContexts where saved.areCorrections || child.automaticallyMergesChangesFromParent { tell(child, saved) }
     }
@@ -82,6 +83,50 @@ extension NSManagedObjectContext {
         for object in references.compactMap(registeredObject(for:))
         where object.state.isSuperset(of: [.deleted, .rowGone]) && object.state.isDisjoint(with: [.inserted, .deletedByDecision]) {
             if isThere(object, ifUnreadable: false) { becomeFault(object) }
+        }
+    }
+
+    /// Nobody has to save what a context above has found to be gone: the objects leave, as after a save.
+    private func finish(_ deleted: [NSManagedObject]) {
+        for object in deleted
+        where object.registeredContext === self && object.state.isSuperset(of: [.deleted, .rowGone])
+            && !object.state.contains(.deletedByDecision)
+        {
+            vanish(object, .deleteSaved)
+        }
+    }
+
+    /// What a policy has deleted in a context above may be there again: the save for which it was asked has gone back.
+    private func withoutDeletesOfWhatIsThere(_ corrections: SavedReferences) -> SavedReferences {
+        let deleted = corrections.deleted.compactMap(registeredObject(for:))
+        guard !deleted.isEmpty else { return corrections }
+        let there = Set(deleted).subtracting(withoutRow(deleted))
+        var corrections = corrections
+        corrections.updated += there.map(\.rowReference)
+        corrections.deleted.removeAll { registeredObject(for: $0).map(there.contains) ?? false }
+        return corrections
+    }
+
+    /// A save that has gone back has brought changes of these, and nobody above has them any more: they leave, unless they were changed since.
+    func dismissLost(_ references: [RowReference]) {
+        let unchanged = references.compactMap(registeredObject(for:)).filter { $0.state.isDisjoint(with: .pending.union(.rowless)) }
+        let lost = withoutRow(unchanged)
+        guard !lost.isEmpty else { return }
+        mergeReferrers(to: lost, false)
+        for object in lost { vanish(object, .deleteElsewhere) }
+        processPendingChanges()
+        finish(lost)
+    }
+
+    /// Those whose rows nobody above has; of what can't be read that is not known.
+    private func withoutRow(_ objects: [NSManagedObject]) -> [NSManagedObject] {
+        Dictionary(grouping: objects, by: { ObjectIdentifier($0.scope) }).values.flatMap { group in
+            do {
+                return zip(group, try parentSource.rows(for: group.map(\.rowReference))).filter { $1 == nil }.map(\.0)
+            } catch {
+                logFailure("looking for what a save that has gone back has changed", error)
+                return []
+            }
         }
     }
 

@@ -43,13 +43,4 @@ extension NSManagedObject {
         default: write(committed.value(slot), slot)
         }
     }
-
-    /// To-many relationships have the members that they have in the store; inverses follow.
-    final func revertMembers() {
-        forEachChangedToMany { index, contents in
-            let (added, removed) = (contents.added.array, contents.removed.array)
-            for member in added { removeMember(member, from: index) }
-            for member in removed { addMember(member, to: index) }
-        }
-    }
 }
