@@ -32,6 +32,9 @@ struct SeparateSave {
     private var afterOwn: [ChildSave.Part] = []
     /// New objects that were withdrawn: they come back as they are, or go with the save that has brought them.
     private var withdrawn: [NSManagedObject] = []
+    /// Saved objects whose changes were taken out, and neither came back nor were saved; and those of them that were told as deleted.
+    private var givenUp: Set<NSManagedObject> = []
+    private var toldAsDeleted: Set<NSManagedObject> = []
     private var gone = GoneObjects()
 
     init(_ context: NSManagedObjectContext) { self.context = context }
@@ -69,7 +72,7 @@ extension SeparateSave {
         var rest = hasOwn && context.hasChanges ? context.changes(beyond: parts.map(\.changes)) : ChangeSet()
         let lost = DeleteConsequences.objectsWithoutRow(in: context)
         for object in context.tracker.objects(.deleted) { context.tracker.preparedForDeletion.insert(object.rowReference.identity) }
-        withdrawn += context.withdrawChanges()
+        withdraw()
         removeConsequences(from: &rest, &parts, lost)
         if !rest.changesNothing { own.append(rest) }
         for reference in rest.insertedReferences { ownInsertions.insert(context.forwarded(reference).identity) }
@@ -84,6 +87,13 @@ extension SeparateSave {
         let consequences = DeleteConsequences(of: saves, and: lost, in: context)
         own = consequences.removed(from: own)
         parts = parts.compactMap(consequences.removed(from:))
+    }
+
+    private mutating func withdraw() {
+        let changed = context.tracker.objects.lazy.filter { !$0.state.isDisjoint(with: .pending) && !$0.state.contains(.inserted) }
+        givenUp.formUnion(changed)
+        toldAsDeleted.formUnion(changed.filter(\.state.isToldAsDeleted))
+        withdrawn += context.withdrawChanges()
     }
 
     /// Whether a save refers to what the context has inserted itself; it is noted then.
@@ -156,9 +166,15 @@ extension SeparateSave {
         return end
     }
 
-    private func save(_ chunk: Range<Int>) throws {
+    private mutating func save(_ chunk: Range<Int>) throws {
         for index in chunk { try receive(bundles[index]) }
+        try saveReceived()
+    }
+
+    private mutating func saveReceived() throws {
+        let received = context.tracker.objects
         try context.saveChanges(letsChildrenIn: false)
+        givenUp.subtract(received)
     }
 
     private func receive(_ bundle: Bundle) throws {
@@ -193,7 +209,7 @@ extension SeparateSave {
     private mutating func saveOwn() throws {
         receiveOwn()
         do {
-            if context.hasChanges { try context.saveChanges(letsChildrenIn: false) }
+            if context.hasChanges { try saveReceived() }
             (own, ownInsertions) = ([], [])
             collect(hasOwn: true)
             bundles += bundled(afterOwn)
@@ -228,9 +244,23 @@ extension SeparateSave {
         keep(parts + afterOwn)
     }
 
-    /// New objects whose save has gone back leave the context.
+    /// New objects whose save has gone back leave the context; who observes hears of the others that they are as they were.
     private func dismissGone() {
         context.leave(withdrawn.filter { $0.state.isDisjoint(with: .pending) && gone.contains($0.rowReference, in: context) })
+        for object in givenUp where object.registeredContext === context && !object.state.contains(.deleted) { tell(ofGivenUp: object) }
         context.processPendingChanges()
+    }
+
+    private func tell(ofGivenUp object: NSManagedObject) {
+        let isUnchanged = object.state.isDisjoint(with: .pending)
+        if object.state.contains(.savedMeanwhile) {
+            object.state.remove(.savedMeanwhile)
+            context.refresh(object, mergeChanges: !isUnchanged)
+        }
+        if toldAsDeleted.contains(object) {
+            context.tracker.noteArrival(of: object)
+        } else if isUnchanged {
+            context.tracker.noteRefresh(of: object)
+        }
     }
 }

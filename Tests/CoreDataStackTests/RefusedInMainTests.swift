@@ -1,0 +1,71 @@
+import CoreDataStack
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("Where main refuses a delete for the sake of what is related to the object", .timeLimit(.minutes(20)))
+struct RefusedInMainTests {
+    private func makeBench() async throws -> Bench {
+        let model = NoteModel.make()
+        model.entitiesByName["Folder"]?.relationshipsByName["notes"]?.deleteRule = .denyDeleteRule
+        return try await Bench(.file, model: model)
+    }
+
+    // * A worker deletes a folder, renames another, and changes a note that main has inserted, which main puts into the folder meanwhile.
+    // => The save goes back. A list of folders in main, which has heard of the delete and the new name, has what a fetch finds.
+    @Test("a list in main hears that a worker's save has gone back")
+    func list() async throws {
+        let bench = try await makeBench()
+        let (main, worker) = (bench.main, bench.stack.newChildContext())
+        try await main.perform {
+            for name in ["a", "b", "c"] { Folder(context: main).name = name }
+            try main.saveContextToStoreAndWait()
+            main.insertNote("draft")
+        }
+        let list = try await main.perform { try FolderList(main) }
+        try await worker.perform {
+            worker.delete(try #require(try worker.folder("a")))
+            try worker.folder("b")?.name = "z"
+            try worker.note("draft")?.number = 1
+        }
+        try await main.perform { try main.note("draft")?.folder = try main.folder("a") }
+        await cocoaError(1600) { try await worker.saveToStore() }
+        await bench.settle()
+        await main.perform { #expect(list.names == ["a", "b", "c"]) }
+        try await worker.perform {
+            #expect(worker.deletedObjects.count == 1)
+            let renamed = try #require(try worker.folder("z"))
+            #expect(renamed.hasChanges)
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    fileprivate func folder(_ name: String) throws -> Folder? {
+        try fetch(NSFetchRequest<Folder>(entityName: "Folder")).first { $0.name == name }
+    }
+}
+
+// Sendable: used on the queue of its context.
+private final class FolderList: NSObject, NSFetchedResultsControllerDelegate, @unchecked Sendable {
+    private let controller: NSFetchedResultsController<Folder>
+
+    init(_ context: NSManagedObjectContext) throws {
+        let request = NSFetchRequest<Folder>(entityName: "Folder")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        controller = NSFetchedResultsController(
+            fetchRequest: request,
+            managedObjectContext: context,
+            sectionNameKeyPath: nil,
+            cacheName: nil
+        )
+        super.init()
+        controller.delegate = self
+        try controller.performFetch()
+    }
+
+    func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {}
+
+    var names: [String?] { controller.fetchedObjects?.map(\.name) ?? [] }
+}
