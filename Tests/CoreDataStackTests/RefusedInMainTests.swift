@@ -39,6 +39,36 @@ struct RefusedInMainTests {
             #expect(renamed.hasChanges)
         }
     }
+
+    // * Main deletes a folder that has a note, and that a worker has renamed before. The worker's save is in the store, main's delete cannot be.
+    // => Once main has given it up, the folder has the new name there, too, and so has a list.
+    @Test("main's folder has what a worker has saved of it, once main gives its delete up")
+    func rollback() async throws {
+        let bench = try await makeBench()
+        let (main, worker) = (bench.main, bench.stack.newChildContext())
+        nonisolated(unsafe) let folder = try await main.perform {
+            let folder = Folder(context: main)
+            folder.name = "old"
+            try main.saveContextToStoreAndWait()
+            return folder
+        }
+        try await worker.perform { worker.insertNote("note").folder = try worker.folder("old") }
+        try await worker.saveToStore()
+        let list = try await main.perform { try FolderList(main) }
+        try await worker.perform { try worker.folder("old")?.name = "new" }
+        await main.perform { main.delete(folder) }
+        await cocoaError(1600) { try await worker.saveToStore() }
+        await bench.settle()
+        let reader = try bench.separateContext(options: [NSReadOnlyPersistentStoreOption: true])
+        #expect(try reader.performAndWait { try reader.folder("new") } != nil)
+        // NB: held since it was made, so that its row is main's own.
+        await main.perform {
+            #expect(folder.isDeleted)
+            main.rollback()
+            main.processPendingChanges()
+            #expect(folder.name == "new" && list.names == ["new"])
+        }
+    }
 }
 
 extension NSManagedObjectContext {

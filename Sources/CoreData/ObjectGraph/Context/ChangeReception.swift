@@ -362,7 +362,9 @@ extension ChangeReception {
         if context.parentSource.isStoreSide { return }
         DeletePropagation(context: context).runWithoutReading(object)
         // So that the contexts above learn what the delete was based on.
-        if isBehind(delete.base, object), let base = delete.base { context.adopt(base, object) }
+        guard isBehind(delete.base, object), let base = delete.base else { return }
+        context.adopt(base, object)
+        object.state.insert(.savedMeanwhile)
     }
 
     private func receiveDeleteOfOthers(_ reference: RowReference, _ base: Row?) {
