@@ -23,7 +23,7 @@ struct RefusedInMainTests {
             try main.saveContextToStoreAndWait()
             main.insertNote("draft")
         }
-        let list = try await main.perform { try FolderList(main) }
+        let list = try await main.perform { try FetchedList<Folder>(main, by: "name") }
         try await worker.perform {
             worker.delete(try #require(try worker.folder("a")))
             try worker.folder("b")?.name = "z"
@@ -32,7 +32,7 @@ struct RefusedInMainTests {
         try await main.perform { try main.note("draft")?.folder = try main.folder("a") }
         await cocoaError(1600) { try await worker.saveToStore() }
         await bench.settle()
-        await main.perform { #expect(list.names == ["a", "b", "c"]) }
+        await main.perform { #expect(list.texts == ["a", "b", "c"]) }
         try await worker.perform {
             #expect(worker.deletedObjects.count == 1)
             let renamed = try #require(try worker.folder("z"))
@@ -54,7 +54,7 @@ struct RefusedInMainTests {
         }
         try await worker.perform { worker.insertNote("note").folder = try worker.folder("old") }
         try await worker.saveToStore()
-        let list = try await main.perform { try FolderList(main) }
+        let list = try await main.perform { try FetchedList<Folder>(main, by: "name") }
         try await worker.perform { try worker.folder("old")?.name = "new" }
         await main.perform { main.delete(folder) }
         await cocoaError(1600) { try await worker.saveToStore() }
@@ -66,7 +66,7 @@ struct RefusedInMainTests {
             #expect(folder.isDeleted)
             main.rollback()
             main.processPendingChanges()
-            #expect(folder.name == "new" && list.names == ["new"])
+            #expect(folder.name == "new" && list.texts == ["new"])
         }
     }
 }
@@ -75,27 +75,4 @@ extension NSManagedObjectContext {
     fileprivate func folder(_ name: String) throws -> Folder? {
         try fetch(NSFetchRequest<Folder>(entityName: "Folder")).first { $0.name == name }
     }
-}
-
-// Sendable: used on the queue of its context.
-private final class FolderList: NSObject, NSFetchedResultsControllerDelegate, @unchecked Sendable {
-    private let controller: NSFetchedResultsController<Folder>
-
-    init(_ context: NSManagedObjectContext) throws {
-        let request = NSFetchRequest<Folder>(entityName: "Folder")
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
-        controller = NSFetchedResultsController(
-            fetchRequest: request,
-            managedObjectContext: context,
-            sectionNameKeyPath: nil,
-            cacheName: nil
-        )
-        super.init()
-        controller.delegate = self
-        try controller.performFetch()
-    }
-
-    func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {}
-
-    var names: [String?] { controller.fetchedObjects?.map(\.name) ?? [] }
 }

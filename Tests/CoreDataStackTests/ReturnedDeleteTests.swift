@@ -116,7 +116,7 @@ struct ReturnedDeleteReachTests {
                 note.setValue(home, forKey: "owner")
             }
             try main.saveContextToStoreAndWait()
-            return try NoteList(main)
+            return try FetchedList<Note>(main, by: "text")
         }
         func doomed(in context: NSManagedObjectContext) throws -> Folder {
             try #require(try context.fetch(NSFetchRequest<Folder>(entityName: "Folder")).first { $0.name == "doomed" })

@@ -87,7 +87,7 @@ struct SiblingTests {
     func storedDelete(_ kind: StackKind) async throws {
         let bench = try await benchWithFolder(kind)
         let (main, workers) = (bench.main, try await workers(bench))
-        let list = try await main.perform { try NoteList(main) }
+        let list = try await main.perform { try FetchedList<Note>(main, by: "text") }
         try await workers[0].change { workers[0].context.delete($0.notes[0]) }
         try await bench.stack.flush()
         try await workers[1].change { $0.notes[0].number = 1 }
@@ -104,7 +104,7 @@ struct SiblingTests {
         let bench = try await benchWithFolder(kind)
         let (main, root, workers) = (bench.main, bench.stack.privateQueueContext, try await workers(bench))
         root.mergePolicy = NSMergePolicy.error
-        let list = try await main.perform { try NoteList(main) }
+        let list = try await main.perform { try FetchedList<Note>(main, by: "text") }
         try await workers[0].change { workers[0].context.delete($0.notes[0]) }
         try await bench.stack.flush()
         await workers[1].context.perform { workers[1].objects.notes[0].number = 1 }

@@ -2,24 +2,26 @@ import Foundation
 
 @testable import CoreData
 
-/// Holds what a context has of the notes.
+/// Holds what a context has of an entity's objects, by one of their texts.
 // Sendable: used on the context's queue only.
-final class NoteList: NSObject, NSFetchedResultsControllerDelegate, @unchecked Sendable {
-    private let controller: NSFetchedResultsController<Note>
-    var texts: [String] { controller.fetchedObjects?.compactMap(\.text) ?? [] }
+final class FetchedList<Object: NSManagedObject>: NSObject, NSFetchedResultsControllerDelegate, @unchecked Sendable {
+    private let controller: NSFetchedResultsController<Object>
+    private let key: String
+    var texts: [String] { controller.fetchedObjects?.compactMap { $0.value(forKey: key) as? String } ?? [] }
     var areOfContext: Bool {
         controller.fetchedObjects?.allSatisfy { $0.managedObjectContext === controller.managedObjectContext } ?? false
     }
 
-    init(_ context: NSManagedObjectContext) throws {
-        let request = NSFetchRequest<Note>()
-        request.sortDescriptors = [NSSortDescriptor(key: "text", ascending: true)]
+    init(_ context: NSManagedObjectContext, by key: String) throws {
+        let request = NSFetchRequest<Object>()
+        request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
         controller = NSFetchedResultsController(
             fetchRequest: request,
             managedObjectContext: context,
             sectionNameKeyPath: nil,
             cacheName: nil
         )
+        self.key = key
         super.init()
         controller.delegate = self
         try controller.performFetch()
