@@ -221,6 +221,26 @@ struct MovingTests {
         cocoaError(134060) { try coordinator.migratePersistentStore(back, to: folder.file("b.csv"), withType: ContractKind.csv.type) }
     }
 
+    // * A database with a history becomes a document, without an option.
+    // => The document can be written, and the log speaks of no store that is read-only.
+    @Test("with a history to a document is no reason for a warning")
+    func historyLeft() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let folder = try TemporaryFolder()
+            let stack = try Stack(folder.store, options: [NSPersistentHistoryTrackingKey: true])
+            let context = stack.newContext()
+            Book(context: context).title = "Emma"
+            try context.save()
+            let store = stack.coordinator.persistentStores[0]
+            _ = try stack.coordinator.migratePersistentStore(store, to: folder.file("a.xml"), withType: NSXMLStoreType)
+            context.reset()
+            Book(context: context).title = "Persuasion"
+            try context.save()
+        }
+        let log = try #require(result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) })
+        #expect(!log.contains("read-only"), "\(log)")
+    }
+
     // * A relationship without inverse leads to what was deleted; the database becomes a document.
     // => It leads to nothing there, as nothing else could be read again.
     @Test("to a document leaves out what leads to no object")

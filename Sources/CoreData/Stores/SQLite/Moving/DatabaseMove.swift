@@ -57,7 +57,9 @@ struct DatabaseMove {
             throw DatabaseKind.cannotMove(store.type, to: type)
         }
         let memory = try StorePlace.memory(.fresh())
-        try DatabaseMove(source: source, destination: memory, options: nil, metadata: store.metadata ?? [:]).run { rows in
+        // It is read alone: a history in it needs nobody to go on with it.
+        let options = [NSReadOnlyPersistentStoreOption: true]
+        try DatabaseMove(source: source, destination: memory, options: options, metadata: store.metadata ?? [:]).run { rows in
             defer { rows.close() }
             try body(rows)
         }
