@@ -118,6 +118,44 @@ struct SiblingTests {
         }
     }
 
+    // * Main puts a note into a folder, unsaved. A worker deletes the note: the folder counts as changed, too. Main deletes the folder, and that is
+    //   stored before the worker saves.
+    // => The folder is in no context and no list. It has nothing to be written, by which a store would have found out that it is gone.
+    @Test("leave alone what is gone and only counts as changed", arguments: StackKind.allCases)
+    func touched(_ kind: StackKind) async throws {
+        let model = NoteModel.make()
+        model.entitiesByName["Folder"]?.relationshipsByName["notes"]?.deleteRule = .nullifyDeleteRule
+        let bench = try await Bench(kind, model: model)
+        let (main, worker) = (bench.main, bench.stack.newChildContext())
+        nonisolated(unsafe) let folder = try await main.perform {
+            let folder = Folder(context: main)
+            folder.name = "folder"
+            let note = main.insertNote("note")
+            try main.saveContextToStoreAndWait()
+            note.folder = folder
+            return folder
+        }
+        let list = try await main.perform { try FetchedList<Folder>(main, by: "name") }
+        try await worker.perform {
+            let note = try #require(try worker.fetch(NSFetchRequest<Note>(entityName: "Note")).first)
+            #expect(note.folder?.name == "folder" && note.folder?.notes.count == 1)
+            worker.delete(note)
+            worker.processPendingChanges()
+        }
+        try await main.perform {
+            main.delete(folder)
+            try main.saveContextToStoreAndWait()
+        }
+        try await worker.saveToStore()
+        await bench.settle()
+        try await main.perform(schedule: .enqueued) {
+            #expect(list.texts.isEmpty && !main.hasChanges)
+            #expect(try main.count(for: NSFetchRequest<Folder>(entityName: "Folder")) == 0)
+            #expect(!main.registeredObjects.contains { $0 is Folder })
+        }
+        await worker.perform(schedule: .enqueued) { #expect(!worker.hasChanges && !worker.registeredObjects.contains { $0 is Folder }) }
+    }
+
     @Test("add to one relationship, and take away from it, without undoing what others did", arguments: situations)
     func members(_ kind: StackKind, rootWrites: Bool) async throws {
         let bench = try await benchWithFolder(kind)

@@ -134,7 +134,7 @@ extension ChangeReception {
     }
 
     /// Whether the context has no values of its own of an object that is in a store, or none of which it could tell how new they are.
-    private func isUnknown(_ reference: RowReference) -> Bool {
+    func isUnknown(_ reference: RowReference) -> Bool {
         guard reference.key > 0 else { return false }
         guard let object = context.registeredObject(for: reference) else { return true }
         return object.state.contains(.rowless) || (object.state.isDisjoint(with: .pending) && object.currentRow.version == 0)

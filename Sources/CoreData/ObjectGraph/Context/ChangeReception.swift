@@ -207,6 +207,7 @@ extension ChangeReception {
         if update.row.isOwn, update.base != nil || !update.slots.isEmpty { EntityLayout.setVersion(update.row.own.bytes, 0) }
         if update.row.isOwn { update.row.own.skipBase() }
         if let survivor = context.replacement(of: reference(update.key, group)) { return give(update, to: context.object(for: survivor)) }
+        guard !isNothingOfWhatIsGone(update, reference(update.key, group)) else { return }
         let object = context.object(for: reference(update.key, group))
         guard !object.isDeleted else { return refuse(update, of: object) }
         guard let base = update.base ?? (object.state.contains(.inserted) ? object.currentRow : nil) else { return object.noteChange() }
@@ -226,6 +227,14 @@ extension ChangeReception {
         // The child has stated again what it had read: the contexts above, and the store, are to hear it, too.
         if former.contains(where: { update.row.equals(base, at: $0.slot) }) { context.noteDisagreement(of: object) }
         noteReturns(of: object, update, former)
+    }
+
+    /// Whether the object only counts as changed, for what has been related to it, and has no row any more: a store that has nothing to write
+    /// would not find that out. The child hears of it.
+    private mutating func isNothingOfWhatIsGone(_ update: ChangeSet.Update, _ reference: RowReference) -> Bool {
+        guard update.slots.isEmpty, update.base != nil, !areOwn, newestRows[reference] == nil, isUnknown(reference) else { return false }
+        corrections.deleted.append(reference)
+        return true
     }
 
     private func references(_ slots: SlotMask, of row: Row) -> [(slot: Int, reference: RowReference?)] {
