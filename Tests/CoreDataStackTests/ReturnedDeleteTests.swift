@@ -68,6 +68,7 @@ struct ReturnedDeleteReachTests {
             Folder(context: main).name = "folder"
             try main.saveContextToStoreAndWait()
         }
+        let list = try await main.perform { try FetchedList<Note>(main, by: "text") }
         try await main.perform {
             try mover.performAndWait {
                 let note = try #require(try mover.fetch(NSFetchRequest<Note>(entityName: "Note")).first { $0.text == "moved" })
@@ -90,8 +91,11 @@ struct ReturnedDeleteReachTests {
             try await context.perform {
                 let folders = try context.fetch(NSFetchRequest<Folder>(entityName: "Folder"))
                 #expect(folders.map { $0.notes.compactMap(\.text) } == [["moved"]])
+                let notes = try context.fetch(NSFetchRequest<Note>(entityName: "Note")).filter { $0.text == "moved" }
+                #expect(notes.map(\.folder?.name) == ["folder"])
             }
         }
+        await main.perform(schedule: .enqueued) { #expect(list.texts == ["moved", "same"] && list.areOfContext) }
     }
 
     // * A worker deletes a folder, which is stored. Another, which has read it before, moves a note into it, and has it own another: a note must

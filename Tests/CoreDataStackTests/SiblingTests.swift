@@ -149,8 +149,8 @@ struct SiblingTests {
         try await worker.saveToStore()
         await bench.settle()
         try await main.perform(schedule: .enqueued) {
-            #expect(list.texts.isEmpty && !main.hasChanges)
-            #expect(try main.count(for: NSFetchRequest<Folder>(entityName: "Folder")) == 0)
+            let folders = try main.fetch(NSFetchRequest<Folder>(entityName: "Folder"))
+            #expect(folders.isEmpty && list.texts.isEmpty && !main.hasChanges)
             #expect(!main.registeredObjects.contains { $0 is Folder })
         }
         await worker.perform(schedule: .enqueued) { #expect(!worker.hasChanges && !worker.registeredObjects.contains { $0 is Folder }) }

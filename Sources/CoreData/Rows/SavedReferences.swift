@@ -23,6 +23,7 @@ struct SavedReferences: Sendable {
     /// These with what a policy has corrected.
     func corrected(by corrections: SavedReferences) -> SavedReferences {
         var all = self
+        all.inserted += corrections.inserted
         all.updated += corrections.updated
         all.deleted += corrections.deleted
         all.replaced += corrections.replaced

@@ -32,6 +32,12 @@ struct DeleteConsequences {
         }
     }
 
+    /// What the contexts below have to read again, should a delete go back: they took it for saved.
+    var references: SavedReferences {
+        let ends = changes.links.flatMap { [$0.owner] + $0.added + $0.removed } + changes.orders.map(\.owner)
+        return SavedReferences(inserted: changes.deletedReferences, updated: changes.updatedReferences + ends)
+    }
+
     /// What else has been changed.
     func removed(from others: ChangeSet) -> ChangeSet {
         if changes.changesNothing { return others }

@@ -36,6 +36,8 @@ struct SeparateSave {
     private var givenUp: Set<NSManagedObject> = []
     private var toldAsDeleted: Set<NSManagedObject> = []
     private var gone = GoneObjects()
+    /// What deletes have reached in the contexts below.
+    private var reached = SavedReferences()
 
     init(_ context: NSManagedObjectContext) { self.context = context }
 
@@ -81,10 +83,11 @@ extension SeparateSave {
     }
 
     /// What deletes have done to others' changes is nobody's own change.
-    private func removeConsequences(from own: inout ChangeSet, _ parts: inout [ChildSave.Part], _ lost: [NSManagedObject]) {
+    private mutating func removeConsequences(from own: inout ChangeSet, _ parts: inout [ChildSave.Part], _ lost: [NSManagedObject]) {
         guard !own.changesNothing || parts.contains(where: \.isOfContextBetween) else { return }
         let saves = parts.filter { !$0.isOfContextBetween }.map(\.changes)
         let consequences = DeleteConsequences(of: saves, and: lost, in: context)
+        reached = reached.corrected(by: consequences.references)
         own = consequences.removed(from: own)
         parts = parts.compactMap(consequences.removed(from:))
     }
@@ -249,6 +252,7 @@ extension SeparateSave {
         context.leave(withdrawn.filter { $0.state.isDisjoint(with: .pending) && gone.contains($0.rowReference, in: context) })
         for object in givenUp where object.registeredContext === context && !object.state.contains(.deleted) { tell(ofGivenUp: object) }
         context.processPendingChanges()
+        context.tellChildren(of: reached)
     }
 
     private func tell(ofGivenUp object: NSManagedObject) {
