@@ -149,3 +149,12 @@ extension ChangeSet {
         return changes
     }
 }
+
+extension ChangeSet.Update {
+    /// Whether a row has all that it sets.
+    func agrees(with other: Row) -> Bool {
+        var isSame = true
+        slots.forEach { slot in isSame = isSame && row.equals(other, at: slot) }
+        return isSame
+    }
+}

@@ -73,7 +73,7 @@ extension ChangeReception {
     }
 
     /// What the child has read may have been an unsaved row of a context above, which has given that up since: it was made from what a store has.
-    private func stored(_ base: Row) -> Row {
+    func stored(_ base: Row) -> Row {
         guard base.isOwn, base.listing == nil, let stored = base.own.base else { return base }
         return self.stored(stored)
     }

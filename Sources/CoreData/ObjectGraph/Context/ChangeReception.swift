@@ -229,10 +229,12 @@ extension ChangeReception {
         noteReturns(of: object, update, former)
     }
 
-    /// Whether the object only counts as changed, for what has been related to it, and has no row any more: a store that has nothing to write
-    /// would not find that out. The child hears of it.
+    /// Whether the object only counts as changed, for what has been related to it, or is as it was in the store, and has no row any more: a store
+    /// that has nothing to write would not find that out. The child hears of it.
     private mutating func isNothingOfWhatIsGone(_ update: ChangeSet.Update, _ reference: RowReference) -> Bool {
-        guard update.slots.isEmpty, update.base != nil, !areOwn, newestRows[reference] == nil, isUnknown(reference) else { return false }
+        guard !areOwn, let base = update.base, update.agrees(with: stored(base)), newestRows[reference] == nil, isUnknown(reference) else {
+            return false
+        }
         corrections.deleted.append(reference)
         return true
     }
