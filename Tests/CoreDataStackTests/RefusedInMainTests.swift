@@ -46,6 +46,7 @@ struct RefusedInMainTests {
     func rollback() async throws {
         let bench = try await makeBench()
         let (main, worker) = (bench.main, bench.stack.newChildContext())
+        // Used on main's queue only.
         nonisolated(unsafe) let folder = try await main.perform {
             let folder = Folder(context: main)
             folder.name = "old"

@@ -84,16 +84,10 @@ struct ReturnedDeleteReachTests {
             try remover.performAndWait { try remover.save() }
         }
         await cocoaError(133021) { try await bench.stack.flush() }
-        await bench.settle()
-        for context in [main, root] { await context.perform { #expect(!context.hasChanges) } }
-        let reader = try bench.separateContext(options: [NSReadOnlyPersistentStoreOption: true])
-        for context in [main, root, reader] {
-            try await context.perform {
-                let folders = try context.fetch(NSFetchRequest<Folder>(entityName: "Folder"))
-                #expect(folders.map { $0.notes.compactMap(\.text) } == [["moved"]])
-                let notes = try context.fetch(NSFetchRequest<Note>(entityName: "Note")).filter { $0.text == "moved" }
-                #expect(notes.map(\.folder?.name) == ["folder"])
-            }
+        try await expectNothingUnsaved(bench) { context, folders in
+            #expect(folders.map { $0.notes.compactMap(\.text) } == [["moved"]])
+            let notes = try context.fetch(NSFetchRequest<Note>(entityName: "Note")).filter { $0.text == "moved" }
+            #expect(notes.map(\.folder?.name) == ["folder"])
         }
         await main.perform(schedule: .enqueued) { #expect(list.texts == ["moved", "same"] && list.areOfContext) }
     }
@@ -135,17 +129,24 @@ struct ReturnedDeleteReachTests {
         try await remover.saveToStore()
         try await mover.perform { try mover.save() }
         await cocoaError(1570) { try await bench.stack.flush() }
-        await bench.settle()
-        for context in [main, root] { await context.perform { #expect(!context.hasChanges) } }
-        let reader = try bench.separateContext(options: [NSReadOnlyPersistentStoreOption: true])
-        for context in [main, root, reader] {
-            try await context.perform {
-                let folders = try context.fetch(NSFetchRequest<Folder>(entityName: "Folder"))
-                #expect(folders.map(\.name) == ["home"] && folders.map { $0.notes.compactMap(\.text).sorted() } == [["moved", "owned"]])
-                #expect((folders.first?.value(forKey: "owned") as? Set<Note>)?.count == 2)
-            }
+        try await expectNothingUnsaved(bench) { _, folders in
+            #expect(folders.map(\.name) == ["home"] && folders.map { $0.notes.compactMap(\.text).sorted() } == [["moved", "owned"]])
+            #expect((folders.first?.value(forKey: "owned") as? Set<Note>)?.count == 2)
         }
         await main.perform(schedule: .enqueued) { #expect(list.texts == ["moved", "owned"] && list.areOfContext) }
+    }
+
+    /// Once all saves have come to an end, main and root have no changes; `check` looks at the folders that they have, and the file.
+    private func expectNothingUnsaved(
+        _ bench: Bench,
+        _ check: @escaping @Sendable (NSManagedObjectContext, [Folder]) throws -> Void
+    ) async throws {
+        await bench.settle()
+        let layers = [bench.main, bench.stack.privateQueueContext]
+        for context in layers { await context.perform { #expect(!context.hasChanges) } }
+        for context in layers + [try bench.separateContext(options: [NSReadOnlyPersistentStoreOption: true])] {
+            try await context.perform { try check(context, try context.fetch(NSFetchRequest<Folder>(entityName: "Folder"))) }
+        }
     }
 
     private func modelWithOwners(_ rule: NSDeleteRule) throws -> NSManagedObjectModel {

@@ -127,6 +127,7 @@ struct SiblingTests {
         model.entitiesByName["Folder"]?.relationshipsByName["notes"]?.deleteRule = .nullifyDeleteRule
         let bench = try await Bench(kind, model: model)
         let (main, worker) = (bench.main, bench.stack.newChildContext())
+        // Used on main's queue only.
         nonisolated(unsafe) let objects = try await main.perform {
             let (note, folder) = (main.insertNote("note"), Folder(context: main))
             folder.name = "folder"

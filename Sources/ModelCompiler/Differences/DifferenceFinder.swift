@@ -246,7 +246,8 @@ extension Model.Attribute {
 }
 
 extension Model.Expression {
-    /// A source has a derivation as it was typed, a compiled model and a store the function that it stands for.
+    /// A source has a derivation as it was typed, a compiled model and a store the function that it stands for. What is no expression, which
+    /// compiling the source says, differs as text.
     fileprivate var compiled: Model.Expression {
         guard case .text(let text) = self else { return self }
         return (try? ModelTextParser.predicates.expression(text)) ?? self
