@@ -7,7 +7,8 @@ import Foundation
 final class FetchedList<Object: NSManagedObject>: NSObject, NSFetchedResultsControllerDelegate, @unchecked Sendable {
     private let controller: NSFetchedResultsController<Object>
     private let key: String
-    var texts: [String] { controller.fetchedObjects?.compactMap { $0.value(forKey: key) as? String } ?? [] }
+    var objects: [Object] { controller.fetchedObjects ?? [] }
+    var texts: [String] { objects.compactMap { $0.value(forKey: key) as? String } }
     var areOfContext: Bool {
         controller.fetchedObjects?.allSatisfy { $0.managedObjectContext === controller.managedObjectContext } ?? false
     }

@@ -283,6 +283,15 @@ extension Bench {
             return await settle()
         }
         await root.perform { [root] in Folder(context: root).name = "of root" }
+        try await whileRootWrites {
+            main.saveContextToStore(nil)
+        } then: {
+            try await body()
+        }
+    }
+
+    /// Runs `body` while root has begun to write what `begin` has it save, and waits for all of it.
+    func whileRootWrites(_ begin: () async throws -> Void, then body: () async throws -> Void) async throws {
         let (isHeld, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let lock = try sqliteStore.lock
         Thread.detachNewThread {
@@ -292,9 +301,9 @@ extension Bench {
             }
         }
         try await onNewThread { isHeld.wait() }
-        main.saveContextToStore(nil)
-        while !root.queue.isLent { await Task.yield() }
         defer { isOver.signal() }
+        try await begin()
+        while !root.queue.isLent { await Task.yield() }
         try await body()
         #expect(root.queue.isLent)
         isOver.signal()

@@ -61,6 +61,34 @@ struct MergingTests: TwoContextSuite {
         #expect(try library.sql("SELECT ZTITLE, ZPAGES, Z_OPT FROM ZBOOK") == "mine|10|3")
     }
 
+    // * Another context puts a desk's owner at another desk, which is merged. A third has changed the first desk before, which is not.
+    // => Both ends of the relationship agree; but a desk with an unsaved edit stays measured against what was read, so that its save conflicts.
+    @Test("reads both ends of what leads elsewhere, but hides no conflict", arguments: [false, true])
+    func partners(isEdited: Bool) throws {
+        let (person, first, second) = (Person(context: context), Desk(context: context), Desk(context: context))
+        person.desk = first
+        try context.save()
+        #expect(first.owner === person && second.owner == nil)
+        let third = try Library.context(on: #require(context.persistentStoreCoordinator))
+        third.own(first).room = "changed"
+        try third.save()
+        if isEdited { first.room = "edited" }
+        let note = try notification(of: other, .NSManagedObjectContextDidSaveObjectIDs) {
+            other.own(person).desk = other.own(second)
+            try other.save()
+        }
+        var ids = try #require(note.userInfo)
+        ids["updated_objectIDs"] = [person.objectID] as Set
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: ids, into: [context])
+        #expect(person.desk === second && second.owner === person)
+        guard isEdited else {
+            #expect(first.owner == nil)
+            return
+        }
+        let error = #expect(throws: CocoaError.self) { try context.save() }
+        #expect(error?.code.rawValue == 133020)
+    }
+
     @Test("registers what was inserted and deletes what was deleted, edits and all; the next save has nothing to write for it")
     func insertsAndDeletes() throws {
         let books = try books(2)

@@ -32,6 +32,9 @@ struct KeptChildSaves {
 
     var isEmpty: Bool { parts.isEmpty }
 
+    /// What saves that have gone back had changed.
+    var givenBack: [RowReference] { returned.flatMap(\.changes.updatedReferences) }
+
     /// Takes a new object, which stays registered, out of the unsaved changes, if it will come back.
     mutating func withdraw(_ object: NSManagedObject) -> Bool {
         guard !insertions.isEmpty, insertions.contains(object.rowReference.identity) else { return false }

@@ -127,10 +127,14 @@ extension NSManagedObjectContext {
         for save in returned { gone.add(save.changes, save.error, in: self) }
         withdrawDependents(of: &gone, &returned)
         dismissInsertions(of: returned, gone)
-        let (changed, back) = (returned.flatMap(\.changes.updatedReferences), returned.flatMap(\.changes.deletedReferences))
+        let changed = returned.flatMap(\.changes.updatedReferences).map(forwarded)
+        let back = returned.flatMap(\.changes.deletedReferences).map(forwarded)
         let known = changed.filter { !gone.contains($0, in: self) }
-        merge(SavedReferences(inserted: back, updated: known))
-        dismissLost(known)
+        // Others may have deleted it, too.
+        let lost = withoutRow(known + back)
+        func isThere(_ reference: RowReference) -> Bool { !lost.contains(reference) }
+        merge(SavedReferences(inserted: back.filter(isThere), updated: known.filter(isThere)))
+        dismiss(lost)
     }
 
     private func withdrawDependents(of gone: inout GoneObjects, _ returned: inout [ReturnedSave]) {

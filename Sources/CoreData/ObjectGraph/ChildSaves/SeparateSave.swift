@@ -252,6 +252,7 @@ extension SeparateSave {
         context.leave(withdrawn.filter { $0.state.isDisjoint(with: .pending) && gone.contains($0.rowReference, in: context) })
         for object in givenUp where object.registeredContext === context && !object.state.contains(.deleted) { tell(ofGivenUp: object) }
         context.processPendingChanges()
+        context.dismissLost(result.returned.flatMap(\.changes.updatedReferences))
         context.tellChildren(of: reached)
     }
 

@@ -107,6 +107,7 @@ final class ConstraintResolution {
         guard let context = object.registeredContext else { return }
         let isNew = object.state.contains(.inserted)
         let transfer = RelationshipTransfer(from: object, to: survivor)
+        if context.hasHadChildren { context.noteCorrections(SavedReferences(updated: transfer.partners.map(\.rowReference))) }
         transfer.moveAll(takingTargets: isNew && objectWins, all: policy == .overwriteMergePolicyType)
         if context.hasHadChildren {
             context.identityMap.forwardingTable.noteReplacement(of: object.rowReference, by: survivor.rowReference)

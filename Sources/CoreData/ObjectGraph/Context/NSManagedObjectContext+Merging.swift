@@ -98,36 +98,43 @@ extension NSManagedObjectContext {
 
     /// What a policy has deleted in a context above may be there again: the save for which it was asked has gone back.
     private func withoutDeletesOfWhatIsThere(_ corrections: SavedReferences) -> SavedReferences {
-        let deleted = corrections.deleted.compactMap(registeredObject(for:))
+        let deleted = corrections.deleted.compactMap { registeredObject(for: $0)?.rowReference }
         guard !deleted.isEmpty else { return corrections }
         let there = Set(deleted).subtracting(withoutRow(deleted))
         var corrections = corrections
-        corrections.updated += there.map(\.rowReference)
-        corrections.deleted.removeAll { registeredObject(for: $0).map(there.contains) ?? false }
+        corrections.updated += there
+        corrections.deleted.removeAll { there.contains(forwarded($0)) }
         return corrections
     }
 
-    /// A save that has gone back has brought changes of these, and nobody above has them any more: they leave, unless they were changed since.
+    /// A save that has gone back has brought changes of these: of which nobody above has a row any more, they leave; who was changed since stays for
+    /// the save to refuse, or a rollback to take away.
     func dismissLost(_ references: [RowReference]) {
-        let unchanged = references.compactMap(registeredObject(for:)).filter { $0.state.isDisjoint(with: .pending.union(.rowless)) }
-        let lost = withoutRow(unchanged)
-        guard !lost.isEmpty else { return }
-        mergeReferrers(to: lost, false)
-        for object in lost { vanish(object, .deleteElsewhere) }
-        processPendingChanges()
-        finish(lost)
+        dismiss(withoutRow(references.compactMap { registeredObject(for: $0)?.rowReference }))
     }
 
-    /// Those whose rows nobody above has; of what can't be read that is not known.
-    private func withoutRow(_ objects: [NSManagedObject]) -> [NSManagedObject] {
-        Dictionary(grouping: objects, by: { ObjectIdentifier($0.scope) }).values.flatMap { group in
+    func dismiss(_ lost: Set<RowReference>) {
+        let known = lost.compactMap(registeredObject(for:))
+        for object in known where object.state.intersection(.pending) == .updated { object.state.insert(.savedMeanwhile) }
+        let objects = known.filter { $0.state.isDisjoint(with: .pending) }
+        guard !objects.isEmpty else { return }
+        mergeReferrers(to: objects, false)
+        for object in objects { vanish(object, .deleteElsewhere) }
+        processPendingChanges()
+        finish(objects)
+    }
+
+    /// Those of which nobody above has a row, by one statement for each entity; of what can't be read that is not known.
+    func withoutRow(_ references: [RowReference]) -> Set<RowReference> {
+        var lost: Set<RowReference> = []
+        for group in Dictionary(grouping: references, by: \.entity).values {
             do {
-                return zip(group, try parentSource.rows(for: group.map(\.rowReference))).filter { $1 == nil }.map(\.0)
+                for (reference, row) in zip(group, try parentSource.rows(for: group)) where row == nil { lost.insert(reference) }
             } catch {
                 logFailure("looking for what a save that has gone back has changed", error)
-                return []
             }
         }
+        return lost
     }
 
     /// What leads to deleted objects here may lead elsewhere by now: the context above has let go of it, by a rollback too, or others have saved
@@ -164,10 +171,35 @@ extension NSManagedObjectContext {
         let known = references.compactMap(registeredObject(for:))
         // A delete stays measured against what it was decided on.
         for object in known where object.state.intersection([.deleted, .inserted]) == .deleted { object.state.insert(.savedMeanwhile) }
-        let objects =
-            known.filter { $0.state.isDisjoint(with: [.inserted, .deleted]) && !($0.state.contains(.rowless) && $0.existingExtras == nil) }
-        forEachNewestRow(of: objects) { update($0, to: $1, .refresh) }
+        let objects = known.filter(canMerge)
+        var (next, met) = (objects, Set(objects.map(\.rowReference)))
+        while !next.isEmpty {
+            var partners: Set<RowReference> = []
+            forEachNewestRow(of: next) { object, row in
+                notePartners(of: object, newest: row, &partners)
+                update(object, to: row, .refresh)
+            }
+            next = partners.subtracting(met).compactMap(registeredObject(for:)).filter(canFollow)
+            met.formUnion(partners)
+        }
         return objects
+    }
+
+    private func canMerge(_ object: NSManagedObject) -> Bool {
+        object.state.isDisjoint(with: [.inserted, .deleted]) && !(object.state.contains(.rowless) && object.existingExtras == nil)
+    }
+
+    // NB: with a newer row under it, an edit that conflicts with what others have saved would be taken for one that does not.
+    private func canFollow(_ partner: NSManagedObject) -> Bool {
+        canMerge(partner) && !(parentSource.isStoreSide && !partner.state.isDisjoint(with: .pending))
+    }
+
+    /// Where the object has led, and where it leads now: those who saved it need not have known that end.
+    private func notePartners(of object: NSManagedObject, newest: Row, _ partners: inout Set<RowReference>) {
+        guard let known = object.committedRow, known.layout === newest.layout else { return }
+        for slot in known.layout.referenceSlots where !known.equals(newest, at: slot) {
+            for case let target? in [known.reference(slot), newest.reference(slot)] { partners.insert(forwarded(target)) }
+        }
     }
 
     /// Calls `body` with the objects whose rows are there, of which one statement for each entity reads what is not at hand.
@@ -190,8 +222,11 @@ extension NSManagedObjectContext {
         let survivor = object(for: replacement.survivor)
         // What was changed since then is for the survivor.
         if lost.state.intersection(.pending) == .updated { lost.giveAttributes(lost.editedSlots, to: survivor) }
+        let targets = lost.committedRow.map { row in row.layout.referenceSlots.compactMap(row.reference).map(forwarded) } ?? []
         RelationshipTransfer(from: lost, to: survivor).moveUnsaved()
         vanish(lost, .replaced)
+        // What was changed and saved since then is the survivor's already.
+        mergeUpdates([survivor.rowReference] + targets)
     }
 
     private func postMerge(_ inserted: [NSManagedObject], _ updated: [NSManagedObject], _ deleted: [NSManagedObject]) {

@@ -208,7 +208,8 @@ extension NSManagedObjectContext {
         if object.key > 0 || !parentSource.isStoreSide { tracker.noteLock(of: object) }
     }
 
-    /// Drops all unsaved changes: inserted objects go, deleted ones come back, changed ones have their last saved values. Reads nothing.
+    /// Drops all unsaved changes: inserted objects go, deleted ones come back, changed ones have their last saved values. Reads nothing,
+    /// unless a child's save has to go back.
     ///
     /// Who was told of a delete is told that the object is inserted. One that others have deleted comes back as a fault, which may find its row
     /// again. In a layer of a `CoreDataStack`, what contexts below have
@@ -224,6 +225,7 @@ extension NSManagedObjectContext {
         let gone = others.filter { $0.state.contains(.rowGone) }
         let told = Set(others.filter(\.state.isToldAsDeleted))
         let behind = others.filter { $0.state.intersection([.savedMeanwhile, .rowGone]) == .savedMeanwhile }
+        let maybeLost = behind.filter { $0.state.contains(.updated) }.map(\.rowReference)
         for object in others where !object.state.isDisjoint(with: [.deleted, .rowGone]) {
             RelationshipReturn(of: object, .foundRow).forgetWhatOthersRead()
         }
@@ -237,6 +239,7 @@ extension NSManagedObjectContext {
         tellFollowers(ofLost: inserted)
         for object in others { if told.contains(object) { tracker.noteArrival(of: object) } else { tracker.noteRefresh(of: object) } }
         kept.comeBack(without: dropped)
+        dismissLost(maybeLost)
         // Only now: what hooks change, of this object or another, is a change made after the rollback.
         for object in gone { becomeFaultAgain(object) }
         for object in behind where object.registeredContext === self { refresh(object, mergeChanges: false) }
@@ -245,6 +248,7 @@ extension NSManagedObjectContext {
             object.awake { $0.awake(fromSnapshotEvents: .rollback) }
         }
         processPendingChanges()
+        dismissLost(kept.givenBack)
     }
 
     private func rollBack(_ object: NSManagedObject) {

@@ -7,6 +7,13 @@ struct RelationshipTransfer {
 
     init(from object: NSManagedObject, to survivor: NSManagedObject) { (self.object, self.survivor) = (object, survivor) }
 
+    /// Whose own row leads to one of the two.
+    var partners: [NSManagedObject] {
+        [object, survivor].flatMap { object in
+            object.scope.shape.toOnes.enumerated().compactMap { $1?.inverse?.isToMany == false ? object.target($0) : nil }
+        }
+    }
+
     /// Moves all relationships that have an inverse.
     ///
     /// - Parameters:
