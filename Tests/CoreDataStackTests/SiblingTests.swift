@@ -157,6 +157,39 @@ struct SiblingTests {
         await worker.perform(schedule: .enqueued) { #expect(!worker.hasChanges && worker.registeredObjects.isEmpty) }
     }
 
+    // * One worker puts a note into a folder, which is stored; main keeps nothing of either but a list. Another, which has seen the folder without the
+    //   note, deletes the folder, and the note with it, by the delete rule: only the store knows that it is in there.
+    // => Main's list has no note, and no folder.
+    @Test("take along what another has related to what they delete, out of lists, too", arguments: StackKind.allCases)
+    func takenAlong(_ kind: StackKind) async throws {
+        let bench = try await Bench(kind)
+        let main = bench.main
+        let (adder, remover) = (bench.stack.newChildContext(), bench.stack.newChildContext())
+        try await main.perform {
+            Folder(context: main).name = "folder"
+            main.insertNote("note")
+            try main.saveContextToStoreAndWait()
+        }
+        let lists = try await main.perform { (try FetchedList<Note>(main, by: "text"), try FetchedList<Folder>(main, by: "name")) }
+        try await remover.perform {
+            let folder = try #require(try remover.fetch(NSFetchRequest<Folder>(entityName: "Folder")).first)
+            #expect(folder.notes.isEmpty)
+            remover.delete(folder)
+        }
+        try await adder.perform {
+            let note = try #require(try adder.fetch(NSFetchRequest<Note>(entityName: "Note")).first)
+            note.folder = try adder.fetch(NSFetchRequest<Folder>(entityName: "Folder")).first
+        }
+        try await adder.saveToStore()
+        await main.perform { main.refreshAllObjects() }
+        try await remover.saveToStore()
+        await bench.settle()
+        #expect(try bench.stored().isEmpty)
+        await main.perform(schedule: .enqueued) {
+            #expect(lists.0.texts.isEmpty && lists.1.texts.isEmpty && !main.hasChanges && main.registeredObjects.isEmpty)
+        }
+    }
+
     @Test("add to one relationship, and take away from it, without undoing what others did", arguments: situations)
     func members(_ kind: StackKind, rootWrites: Bool) async throws {
         let bench = try await benchWithFolder(kind)

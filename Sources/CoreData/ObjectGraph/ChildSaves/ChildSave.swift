@@ -166,10 +166,17 @@ extension NSManagedObjectContext {
     }
 
     /// What this context has saved is in the store where that is its parent, else it waits further up.
-    func noteChildSavesSaved(_ isInStore: Bool) {
-        guard hasHadChildren else { return }
+    /// - Parameter deleted: what the save has deleted.
+    /// - Returns: what of it no child knows of, though one has decided on a delete: only who asks a store finds all that a delete rule takes along.
+    @discardableResult
+    func noteChildSavesSaved(_ isInStore: Bool, deleted: [NSManagedObject] = []) -> SavedReferences {
+        guard hasHadChildren else { return SavedReferences() }
         let saved = children.withLock { $0.saves.takeSaved() }
         if isInStore { for part in saved { part.save.endAll(.saved) } }
+        guard !deleted.isEmpty, parentSource.isStoreSide else { return SavedReferences() }
+        let known = Set(saved.lazy.flatMap(\.changes.deletedReferences).map { self.forwarded($0).identity })
+        guard !known.isEmpty else { return SavedReferences() }
+        return SavedReferences(deleted: deleted.map(\.rowReference).filter { !known.contains($0.identity) })
     }
 
     /// Without unsaved changes, what children have saved has come to nothing, as where one deletes what it has inserted.

@@ -21,11 +21,11 @@ extension ContextSave {
         if isInStore, context.hasHadChildren { noteVersions(of: groups, amended) }
         let announced = context.tracker.whole
         context.tracker.removeAll()
-        context.noteChildSavesSaved(isInStore)
+        let takenAlong = context.noteChildSavesSaved(isInStore, deleted: groups.flatMap(\.deleted))
         context.tracker.unlockAll()
         let derived = saved.derived.note(in: context.tracker)
         if !context.identityMap.forwarding.isEmpty { context.identityMap.forwarding = KeyForwarding() }
-        let corrections = context.forwarded(takeCorrections()).corrected(by: derived)
+        let corrections = context.forwarded(takeCorrections()).corrected(by: derived).corrected(by: takenAlong)
         context.dropForwardings()
         // From here on the save is over: who is told may change objects and save again.
         context.isSaving = false
