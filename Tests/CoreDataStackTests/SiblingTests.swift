@@ -190,6 +190,37 @@ struct SiblingTests {
         }
     }
 
+    // * Main deletes a folder, which is stored. A worker, which has read it before, changes it, and puts a new note into it. The policy lets the delete
+    //   stand, and its rule takes the note along, which has never been stored.
+    // => Main's list has no note, and the worker has none either.
+    @Test("lose what they have put into what is gone, out of lists, too", arguments: [NSMergePolicy.mergeByPropertyStoreTrump, .rollback])
+    func newInTheDeleted(policy: NSMergePolicy) async throws {
+        let bench = try await Bench(.file)
+        let (main, root, worker) = (bench.main, bench.root, bench.stack.newChildContext())
+        await root.perform { root.mergePolicy = policy }
+        try await main.perform {
+            Folder(context: main).name = "folder"
+            try main.saveContextToStoreAndWait()
+        }
+        let list = try await main.perform { try FetchedList<Note>(main, by: "text") }
+        try await worker.perform {
+            let folder = try #require(try worker.fetch(NSFetchRequest<Folder>(entityName: "Folder")).first)
+            let note = worker.insertNote("new")
+            (folder.name, note.folder) = ("changed", folder)
+        }
+        try await main.perform {
+            for folder in try main.fetch(NSFetchRequest<Folder>(entityName: "Folder")) { main.delete(folder) }
+            try main.saveContextToStoreAndWait()
+        }
+        try await worker.saveToStore()
+        await bench.settle()
+        #expect(try bench.stored().isEmpty)
+        for context in [main, worker] {
+            await context.perform(schedule: .enqueued) { #expect(!context.hasChanges && context.registeredObjects.isEmpty) }
+        }
+        await main.perform { #expect(list.texts.isEmpty) }
+    }
+
     @Test("add to one relationship, and take away from it, without undoing what others did", arguments: situations)
     func members(_ kind: StackKind, rootWrites: Bool) async throws {
         let bench = try await benchWithFolder(kind)

@@ -23,6 +23,8 @@ extension NSManagedObjectContext {
                 vanish(object, .neverSaved)
             }
             tellFollowers(ofLost: lost)
+            // Whoever saved them below takes them for saved.
+            if isSaving, !lost.isEmpty { noteCorrections(SavedReferences(deleted: lost.map(\.rowReference))) }
         }
     }
 
