@@ -9,9 +9,9 @@ import Testing
 struct ReturnedDependencyTests {
     // * The other one has found the folder in time, and saves when main and root have nothing of it any more.
     // => The save throws the reason. The note is unsaved, without a folder, and can be saved.
-    @Test("is refused where that is known by then, whether it refers to it or changes just that", arguments: [false, true])
-    func late(isEdited: Bool) async throws {
-        try await whenFolderHasGoneBack { other, folder in
+    @Test("is refused where that is known by then, whether it refers to it or changes just that", arguments: [false, true], [false, true])
+    func late(isEdited: Bool, isRead: Bool) async throws {
+        try await whenFolderHasGoneBack(isRead: isRead) { other, folder in
             let note = other.insertNote("of the other")
             if isEdited { folder.name = "edited" } else { note.folder = folder }
             #expect(cocoaErrorCode { try other.save() } == 133021)
@@ -35,7 +35,10 @@ struct ReturnedDependencyTests {
     }
 
     /// Runs `body`, which leaves a note unsaved, in the very block in which another context has found the folder; then that note can be saved.
-    private func whenFolderHasGoneBack(_ body: @escaping @Sendable (NSManagedObjectContext, Folder) throws -> Void) async throws {
+    private func whenFolderHasGoneBack(
+        isRead: Bool = true,
+        _ body: @escaping @Sendable (NSManagedObjectContext, Folder) throws -> Void
+    ) async throws {
         let bench = try await Bench.uniqueTexts(.file)
         let (author, other) = (bench.stack.newChildContext(), bench.stack.newChildContext())
         let (hasFound, isOver) = (AsyncStream<Void>.makeStream(), AsyncThrowingStream<Void, any Error>.makeStream())
@@ -47,7 +50,11 @@ struct ReturnedDependencyTests {
                 let result = Result {
                     try other.performAndWait {
                         defer { hasFound.continuation.finish() }
-                        let folder = try #require(try other.fetch(NSFetchRequest<Folder>()).first { $0.name == "of the duplicate" })
+                        let request = NSFetchRequest<Folder>(entityName: "Folder")
+                        request.predicate = NSPredicate(format: "name == %@", "of the duplicate")
+                        let folder = try #require(try other.fetch(request).first)
+                        if isRead { #expect(folder.name == "of the duplicate") }
+                        #expect(folder.isFault != isRead)
                         hasFound.continuation.finish()
                         isBack.wait()
                         try body(other, folder)

@@ -59,6 +59,35 @@ struct LayeredUpsertTests {
         #expect(try stack.place.home.sql("SELECT ZOWNER FROM ZPET WHERE ZNAME = 'rex'") == "1")
     }
 
+    // * Another worker has fetched the new object and read nothing of it yet, when the policy puts the store's object in its place. It sets a value,
+    //   and relates new objects to it.
+    @Test(
+        "what another does to the object before it has read it reaches the survivor",
+        arguments: [NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback],
+        [false, true]
+    )
+    func unread(_ policy: NSMergePolicy, _ follows: Bool) throws {
+        let stack = try Stack(policy, follows: follows)
+        try stack.place.saved("a")
+        let other = Layers.child(of: stack.main, "other")
+        stack.worker.make("Owner", ["name": "a", "note": "new"])
+        try stack.worker.save()
+        try stack.main.save()
+        let object = try other.found("Owner", "note", "new")
+        #expect(object.isFault)
+        try stack.root.save()
+        object.setValue(9, forKey: "score")
+        let pet = other.make("Pet", ["name": "rex", "owner": object])
+        let club = other.make("Club", ["name": "chess"])
+        object.mutableSetValue(forKey: "clubs").add(club)
+        #expect(!object.isDeleted && pet.target("owner") === object)
+        try other.save()
+        try stack.save()
+        #expect(try stack.place.home.sql("SELECT Z_PK, ZNAME, ZSCORE FROM ZOWNER") == "1|a|9")
+        #expect(try stack.place.home.sql("SELECT ZOWNER FROM ZPET") == "1")
+        #expect(try stack.root.found("Club", "name", "chess").members("members").map { $0.text("name") } == ["a"])
+    }
+
     @Test("what a worker has changed since then reaches the survivor")
     func laterChanges() throws {
         let stack = try Stack(.mergeByPropertyObjectTrump, follows: false)

@@ -57,9 +57,13 @@ extension NSManagedObjectContext {
     }
 
     /// The newest row of an object that nobody above has, because the save that inserted it is on its way back: the object is not gone.
+    ///
+    /// Where it is another context's, what is done to the object here has still to be refused, with the reason.
     func returningRow(of object: NSManagedObject) -> Row? {
         let reference = object.rowReference.identity
         func isSought(_ other: RowReference) -> Bool { forwarded(other).identity == reference }
+        let passing = children.withLock(\.saves.returned).first { $0.changes.insertedReferences.contains(where: isSought) }
+        if let row = passing?.changes.wholeRow(of: isSought) { return row }
         let saves = unsettledSaves
         guard saves.contains(where: { $0.isReturning && $0.changes.insertedReferences.contains(where: isSought) }) else { return nil }
         return saves.reversed().lazy.compactMap { $0.changes.wholeRow(of: isSought) }.first

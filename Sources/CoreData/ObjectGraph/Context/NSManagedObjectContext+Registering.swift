@@ -127,7 +127,7 @@ extension NSManagedObjectContext {
             try read(unread)
             if !object.state.contains(.rowless) { return }
         }
-        if !object.isForeign, let row = try rowAhead(of: object) ?? parentSource.row(for: object.rowReference) ?? returningRow(of: object) {
+        if !object.isForeign, let row = try rowAhead(of: object) ?? parentSource.row(for: object.rowReference) ?? rowUnheardOf(object) {
             guard row.layout === object.scope.shape.layout else {
                 object.fillEmpty()
                 return vanish(object, .wrongEntity)
@@ -140,6 +140,12 @@ extension NSManagedObjectContext {
         } else {
             misuse("The row of \(object.objectID) is gone, and shouldDeleteInaccessibleFaults is false.")
         }
+    }
+
+    /// The row of an object that has gone for a reason which this context has yet to hear: its save is on its way back, or a policy has put another
+    /// object in its place, and what is done to this one is for that.
+    private func rowUnheardOf(_ object: NSManagedObject) throws -> Row? {
+        try returningRow(of: object) ?? replacement(of: object.rowReference).flatMap { try parentSource.row(for: $0) }
     }
 
     /// Reads a to-many relationship of several objects, with one statement. Where that fails it stays unread: the next access tries again.
