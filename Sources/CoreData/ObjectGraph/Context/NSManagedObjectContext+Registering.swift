@@ -145,7 +145,10 @@ extension NSManagedObjectContext {
     /// The row of an object that has gone for a reason which this context has yet to hear: its save is on its way back, or a policy has put another
     /// object in its place, and what is done to this one is for that.
     private func rowUnheardOf(_ object: NSManagedObject) throws -> Row? {
-        try returningRow(of: object) ?? replacement(of: object.rowReference).flatMap { try parentSource.row(for: $0) }
+        if let row = returningRow(of: object) { return row }
+        // The topmost context has done it itself.
+        if parentSource.isStoreSide { return nil }
+        return try replacement(of: object.rowReference).flatMap { try parentSource.row(for: $0) }
     }
 
     /// Reads a to-many relationship of several objects, with one statement. Where that fails it stays unread: the next access tries again.
