@@ -40,7 +40,6 @@ struct LostBehindTests {
             try #require(held.objects.first).text = "changed"
             try worker.save()
         }
-        _ = try? await bench.stack.flush()
         await bench.settle()
         try await expectNothing(of: bench, list, in: [bench.main, bench.root])
     }

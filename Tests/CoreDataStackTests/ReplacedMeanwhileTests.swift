@@ -16,21 +16,10 @@ struct ReplacedMeanwhileTests {
     )
     func saved(policy: NSMergePolicy, isListed: Bool) async throws {
         let bench = try await Bench.uniqueTexts(.file)
-        let (main, root, worker) = (bench.main, bench.root, bench.stack.newChildContext())
+        let (main, root) = (bench.main, bench.root)
         await root.perform { root.mergePolicy = policy }
         let list = try await main.perform { isListed ? try FetchedList<Note>(main, by: "text") : nil }
-        try await bench.whileRootWrites {
-            try await worker.perform {
-                worker.insertNote("same", 2)
-                try worker.save()
-            }
-        } then: {
-            try await main.perform {
-                let note = try #require(try main.fetch(NSFetchRequest<Note>(entityName: "Note")).first { $0.number == 2 })
-                (note.text, note.number) = ("other", 3)
-                try main.save()
-            }
-        }
+        try await whileDuplicateIsWritten(bench) { _, note in (note.text, note.number) = ("other", 3) }
         #expect(try bench.stored() == ["other": 3])
         let found = try await main.perform { try main.texts() }
         #expect(found == ["other": 3])
@@ -45,7 +34,7 @@ struct ReplacedMeanwhileTests {
     )
     func moved(policy: NSMergePolicy) async throws {
         let bench = try await Bench(.file, model: try NoteModel.withFavourites())
-        let (main, root, worker) = (bench.main, bench.root, bench.stack.newChildContext())
+        let (main, root) = (bench.main, bench.root)
         await root.perform { root.mergePolicy = policy }
         let lists = try await main.perform {
             for name in ["first", "second"] { Folder(context: main).name = name }
@@ -53,6 +42,21 @@ struct ReplacedMeanwhileTests {
             try main.saveContextToStoreAndWait()
             return (try FetchedList<Note>(main, by: "text"), try FetchedList<Folder>(main, by: "name"))
         }
+        try await whileDuplicateIsWritten(bench) { main, note in try main.move(note, into: "second") }
+        for context in [try bench.separateContext(options: [NSReadOnlyPersistentStoreOption: true]), main, root] {
+            let found = try await context.perform { try context.favourites() }
+            #expect(found == ["first: -", "second: same same"], "\(context.name ?? "file"), \(policy.mergeType.rawValue)")
+            await context.perform { #expect(!context.hasChanges) }
+        }
+        await main.perform { #expect(lists.0.texts == ["same"] && lists.1.areOfContext) }
+    }
+
+    /// Main changes the note that a worker has saved into it, and saves, while root is about to find out that the store has its text already.
+    private func whileDuplicateIsWritten(
+        _ bench: Bench,
+        _ change: @escaping @Sendable (NSManagedObjectContext, Note) throws -> Void
+    ) async throws {
+        let (main, worker) = (bench.main, bench.stack.newChildContext())
         try await bench.whileRootWrites {
             try await worker.perform {
                 worker.insertNote("same", 2)
@@ -60,16 +64,9 @@ struct ReplacedMeanwhileTests {
             }
         } then: {
             try await main.perform {
-                let note = try #require(try main.fetch(NSFetchRequest<Note>(entityName: "Note")).first { $0.number == 2 })
-                try main.move(note, into: "second")
+                try change(main, try #require(try main.fetch(NSFetchRequest<Note>(entityName: "Note")).first { $0.number == 2 }))
                 try main.save()
             }
         }
-        for context in [try bench.separateContext(options: [NSReadOnlyPersistentStoreOption: true]), main, root] {
-            let found = try await context.perform { try context.favourites() }
-            #expect(found == ["first: -", "second: same same"], "\(context.name ?? "file"), \(policy.mergeType.rawValue)")
-            await context.perform { #expect(!context.hasChanges) }
-        }
-        await main.perform { #expect(lists.0.texts == ["same"] && lists.1.areOfContext) }
     }
 }

@@ -209,7 +209,7 @@ extension NSManagedObjectContext {
     }
 
     /// Drops all unsaved changes: inserted objects go, deleted ones come back, changed ones have their last saved values. Reads nothing,
-    /// unless a child's save has to go back.
+    /// unless a child's save has to go back, or what was changed came with one that did.
     ///
     /// Who was told of a delete is told that the object is inserted. One that others have deleted comes back as a fault, which may find its row
     /// again. In a layer of a `CoreDataStack`, what contexts below have
