@@ -17,7 +17,7 @@ extension CoreDataStack {
         _ request: sending NSPersistentStoreRequest,
         mergePolicy: NSMergePolicy = .mergeByPropertyObjectTrump
     ) async throws -> sending NSPersistentStoreResult {
-        try core.gate.begin()
+        try await SaveGate.admit { try core.gate.begin() }
         defer { core.gate.leave() }
         try await flush()
         let context = StackContext(.privateQueueConcurrencyType, core, name: "Batch Request Context")

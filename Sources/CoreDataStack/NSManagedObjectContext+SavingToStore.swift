@@ -58,7 +58,7 @@ extension NSManagedObjectContext {
 
 extension NSManagedObjectContext {
     private func walk(stopsWithoutChanges: Bool) async throws {
-        let walk = try SaveWalk(self)
+        let walk = try await SaveGate.admit { try SaveWalk(self) }
         var next: NSManagedObjectContext? = self
         while let context = next {
             let hadChanges = try await context.perform(schedule: .immediate) { try walk.save(context) }

@@ -44,6 +44,17 @@ final class SaveGate: Sendable {
         if let refusal { throw refusal }
     }
 
+    /// Runs a task's `begin()`. It gives up its thread before it throws: whoever has closed the gate may need that one, and the task may try again
+    /// without a pause.
+    ///
+    /// - Throws: what `begin` throws.
+    static func admit<Admission: Sendable>(_ begin: () throws -> Admission) async throws -> Admission {
+        do { return try begin() } catch {
+            await Task.yield()
+            throw error
+        }
+    }
+
     /// - Throws: why the gate is closed.
     func check() throws {
         if let refusal = state.with(\.refusal) { throw refusal }

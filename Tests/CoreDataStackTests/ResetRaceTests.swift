@@ -6,6 +6,34 @@ import Testing
 
 @Suite("A reset of the stack among others who use it", .timeLimit(.minutes(20)))
 struct ResetRaceTests {
+    // * More tasks than there are cores try a refused save again and again, without a pause.
+    // => The reset ends long before they have tried as often as they would.
+    @Test("ends while tasks try again without a pause", arguments: [false, true])
+    func impatientTasks(batches: Bool) async throws {
+        let bench = try await Bench(.file)
+        let isOver = Flag()
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<ProcessInfo.processInfo.activeProcessorCount * 2 {
+                let worker = bench.stack.newChildContext()
+                group.addTask { [stack = bench.stack] in
+                    for _ in 0..<1_000_000 where !isOver.isSet {
+                        do {
+                            if batches {
+                                try await stack.executeBatch(NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Note")))
+                            } else {
+                                try await worker.saveToStore()
+                            }
+                        } catch CoreDataStack.Error.storeWasReset {}
+                    }
+                    return isOver.isSet
+                }
+            }
+            for _ in 0..<10 { try await bench.stack.resetStore() }
+            isOver.set()
+            for try await hasSeenTheEnd in group { #expect(hasSeenTheEnd, "The reset has waited for the tasks.") }
+        }
+    }
+
     // * Eight workers save one note after the other, in all forms, and go on after an error. The store is reset in between.
     // => Each of them gets storeWasReset from some save on, and nothing but that; nothing of theirs is in the new store.
     @Test("leaves nothing of older workers in the new store, however long they go on trying", arguments: StackKind.allCases)

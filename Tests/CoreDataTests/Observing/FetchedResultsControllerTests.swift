@@ -216,6 +216,33 @@ struct FetchedResultsControllerTests {
         #expect(controller.titles == [] && mirror.text == [])
     }
 
+    @Test("tells of a related object's change only members that move, come or go by it", arguments: [false, true])
+    func relatedChangeIsNoUpdate(sections: Bool) throws {
+        let author = Author(context: context)
+        author.name = "A"
+        let books = ["a", "b", "c"].map { book($0) }
+        books.forEach { $0.author = author }
+        try context.save()
+        let (controller, mirror) = try followed(
+            request("author.name != 'Z'", by: "author.name", "title"),
+            sections: sections ? "author.name" : nil
+        )
+        author.age = 30
+        context.processPendingChanges()
+        #expect(mirror.takeCalls() == [])
+        book("d").author = author
+        context.processPendingChanges()
+        #expect(mirror.takeCalls() == ["will", "insert d - 0.3", "did"])
+        books[1].pages = 7
+        author.age = 31
+        context.processPendingChanges()
+        #expect(mirror.takeCalls() == ["will", "update b 0.1 0.1", "did"])
+        author.name = "Z"
+        context.processPendingChanges()
+        let deletes = mirror.takeCalls().filter { $0.hasPrefix("delete ") && !$0.hasPrefix("delete section") }
+        #expect(controller.fetchedObjects?.isEmpty == true && deletes.count == 4)
+    }
+
     @Test("reports refreshed objects as updated, and has nothing after a reset until it fetches again")
     func refreshing() throws {
         let a = book("a")

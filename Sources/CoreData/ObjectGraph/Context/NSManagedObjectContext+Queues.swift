@@ -42,8 +42,11 @@ extension NSManagedObjectContext {
         // NB: not inside `||`, whose right side is a closure, isolated to nobody.
         let isolation = #isolation
         if schedule == .immediate, queue.isCurrent || Self.mayBlock(isolation), let visit = queue.enter() {
-            defer { queue.leave(visit) }
-            return try event(block)
+            do { return try run(block, during: visit) } catch {
+                // Who tries again without a pause leaves the thread to others, which may have to end first what the error comes from.
+                await Task.yield()
+                throw error
+            }
         }
         let outcome: Transfer<Swift.Result<Result, any Error>> = await withUnsafeContinuation { continuation in
             queue.async { continuation.resume(returning: Transfer(Swift.Result { try self.event(block) })) }
@@ -55,6 +58,11 @@ extension NSManagedObjectContext {
     ///
     /// NB: a task that was started immediately runs its beginning on the thread that started it, isolated to nobody.
     private static func mayBlock(_ isolation: (any Actor)?) -> Bool { isolation == nil && !MainQueue.isCurrent }
+
+    private func run<Result>(_ block: () throws -> Result, during visit: ContextQueue.Visit) rethrows -> Result {
+        defer { queue.leave(visit) }
+        return try event(block)
+    }
 
     private func event<Result>(_ block: () throws -> Result) rethrows -> Result {
         tracker.turn?.blockBegins()
