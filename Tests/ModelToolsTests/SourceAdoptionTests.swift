@@ -174,6 +174,29 @@ struct SourceAdoptionTests {
         #expect(result.keyPathNames.contains { $0.contains(#"\Fast.step] = "pace""#) }, "\(result.keyPathNames)")
     }
 
+    // * Classes of values say their names in Objective-C: one archives itself, one by an extension, one by its superclass, one is in another type, one does not.
+    // => Those that archive themselves are known by that name, which has no module before it.
+    @Test("know the names that archives have for classes of values")
+    func archivedNames() {
+        let source = """
+            import Foundation
+            @objc(Colour) public class Colour: NSObject, NSSecureCoding {}
+            @objc(Shade) private final class Shade: Colour {}
+            @objc(Shape) class Shape: NSObject {}
+            extension Shape: NSCoding {}
+            enum Style { @objc(Line) final class Line: NSObject, NSCoding {} }
+            @objc(Plain) class Plain: NSObject {}
+            """
+        let text = AdoptedSources(of: [SourceFile(path: "A.swift", text: source)], models: []).copies.first?.text ?? ""
+        for line in [
+            #"registerClass(named: "Colour") { Colour.self }"#, #"registerClass(named: "Shade") { Shade.self }"#,
+            #"registerClass(named: "Shape") { Shape.self }"#, #"registerClass(named: "Line") { Style.Line.self }"#, "import CoreData",
+        ] {
+            #expect(text.contains(line), "\(line) in \(text)")
+        }
+        #expect(!text.contains(#""Plain""#))
+    }
+
     // * A class has @objcMembers; another one inherits from it; an extension has @objc.
     // => All their properties are found by name but those that Objective-C would not see, or that only an await or a try reads.
     @Test("answer key-value coding for all that a class or an extension shows to Objective-C")

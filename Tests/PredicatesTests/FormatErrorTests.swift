@@ -42,7 +42,10 @@ struct FormatErrorTests {
         ("a == SUBQUERY(b, x, x == 1)", 17, "expected a variable such as $x, found 'x'"),
         ("a == TERNARY(b, 1, 2)", 14, "expected an operator such as == after the value at offset 13, found ','"),
         ("a == FUNCTION(b)", 5, "FUNCTION takes a target, a selector in quotation marks and its arguments"),
-        ("a IN FETCH(%@, %@, NO)", 5, "a predicate cannot FETCH here: fetch before, and give what comes of it as an argument"),
+        (
+            "a IN FETCH(%@, %@, NO)", 5,
+            "no text can FETCH here: fetch before, and give what comes of it as an argument; a mapping's sourceExpression of all objects may be left out"
+        ),
         ("a == CAST(b)", 5, "CAST takes a value and the name of a class in quotation marks"),
         ("a[ == 1", 3, "expected a value, found '=='"),
         ("a == 1e999", 5, "1e999 is out of range"),

@@ -163,7 +163,7 @@ extension KeyedArchive {
         let places = archive.objects.indices.map { $0 == 0 ? 0 : reserved() }
         for (index, node) in archive.objects.enumerated().dropFirst() {
             let copy = ArchiveReader.renumbered(node) { places.indices.contains($0) ? places[$0] : 0 }
-            define(places[index], copy)
+            define(places[index], copy.namedAsRegistered())
         }
         return .reference(places[root])
     }

@@ -9,6 +9,14 @@ enum CustomObject {
         guard object is any NSCoding, isSafe(type(of: object) as? AnyClass ?? NSObject.self) else {
             throw ModelFormatError(nil, "a value of type \(type(of: object)) is no NSCoding object, or none that can be read again")
         }
+        // NB: Foundation on Linux has no name for a class inside of another type, or a private one, and stops the program.
+        let name = String(reflecting: type(of: object))
+        guard name.count(where: { $0 == "." }) < 2 else {
+            throw ModelFormatError(
+                nil,
+                "class \(name) is private or inside of another type, and has no name in an archive: make it neither"
+            )
+        }
         return try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: false)
     }
 
@@ -17,8 +25,9 @@ enum CustomObject {
     /// - Throws: `ModelFormatError`: the archive names a class that is not in this program, has objects that refer to each other in a circle,
     ///   or cannot be read by the class.
     static func object(ofClass name: String, in data: Data) throws -> Any {
-        try requireSound(ArchiveReader(data))
+        let classes = try requireSound(ArchiveReader(data))
         let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
+        for (name, found): (String, AnyClass) in classes { unarchiver.setClass(found, forClassName: name) }
         unarchiver.requiresSecureCoding = false
         unarchiver.decodingFailurePolicy = .setErrorAndReturn
         let object = unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey)
@@ -26,14 +35,18 @@ enum CustomObject {
         return try object.orThrow("class \(name) cannot be read from the archive")
     }
 
-    private static func requireSound(_ archive: ArchiveReader) throws {
+    /// - Returns: the classes of the archive by name.
+    private static func requireSound(_ archive: ArchiveReader) throws -> [String: AnyClass] {
+        var classes: [String: AnyClass] = [:]
         for (index, node) in archive.objects.enumerated() {
             guard case .dictionary(let keys) = node, keys["$class"] != nil else { continue }
-            try requireKnownClass(try archive.className(keys).orThrow("object \(index) has no class"), index)
+            let name = try archive.className(keys).orThrow("object \(index) has no class")
+            if classes[name] == nil { classes[name] = try knownClass(name, index) }
             try archive.object(.reference(index)).map(requireShape)
         }
         var search = CircleSearch(archive.objects)
         try search.visit(1, depth: 0)
+        return classes
     }
 
     /// NB: Foundation stops the program for a collection without elements, with nil among them, or with fewer values than keys.
@@ -57,12 +70,18 @@ enum CustomObject {
         return elements
     }
 
-    private static func requireKnownClass(_ name: String, _ index: Int) throws {
+    private static func knownClass(_ name: String, _ index: Int) throws -> AnyClass {
         // NB: a name that Foundation takes for a mangled one makes it stop the program.
         let isName = !name.isEmpty && name.unicodeScalars.allSatisfy { $0 == "_" || $0 == "." || $0.properties.isAlphabetic || $0.isDigit }
-        guard isName, let found = NSClassFromString(name), found is any NSCoding.Type, isSafe(found) else {
+        guard isName, let found = named(name), found is any NSCoding.Type, isSafe(found) else {
             throw ModelFormatError(.object(index), "class \(name) is not in this program, or is none that can be read from an archive")
         }
+        return found
+    }
+
+    /// The class that the program has told Foundation's unarchiver for a name, or has under it.
+    private static func named(_ name: String) -> AnyClass? {
+        NSKeyedUnarchiver.class(forClassName: name) ?? NSClassFromString(name) ?? NamedClasses.named(name)
     }
 
     /// NB: on Linux some of Foundation's classes stop the program for a damaged archive, so only those are read that are known not to.

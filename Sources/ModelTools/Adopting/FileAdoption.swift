@@ -79,7 +79,7 @@ struct FileAdoption {
 
     private var imports: [String] {
         let isImported = source.tokens.indices.contains { source[$0] == "import" && source[$0 + 1] == "CoreData" }
-        return isImported || !needsCoreData && names.isEmpty ? [] : ["import CoreData", ""]
+        return isImported || !needsCoreData && registrations.isEmpty ? [] : ["import CoreData", ""]
     }
 
     /// What Objective-C calls a class otherwise than Swift: models and archives have that name.
@@ -90,9 +90,17 @@ struct FileAdoption {
         }
     }
 
+    /// Classes of values whose name in archives has no module before it, since the source says the name.
+    private var archivedNames: [(name: String, className: String)] {
+        structure.types.compactMap { type in
+            guard type.isClass, type.objectiveCName == type.name else { return nil }
+            return symbols.lineage(of: type.name).contains { ["NSCoding", "NSSecureCoding"].contains($0) } ? (type.name, type.name) : nil
+        }
+    }
+
     /// NB: the section has the functions that run before the program's own code, as in the sources of models.
     private var registrations: [String] {
-        names.enumerated().flatMap { number, entry in
+        (names + archivedNames).enumerated().flatMap { number, entry in
             [
                 "@section(\".init_array\") @used",
                 "private nonisolated let registration\(number): @convention(c) () -> () = {",

@@ -78,7 +78,9 @@ extension PredicateParser {
         case "TERNARY": return try ternary(start)
         case "FUNCTION": return try selectorCall(start)
         case "CAST": return try cast(start)
-        case "FETCH": throw error("a predicate cannot FETCH here: fetch before, and give what comes of it as an argument", at: start)
+        case "FETCH":
+            let cure = "fetch before, and give what comes of it as an argument; a mapping's sourceExpression of all objects may be left out"
+            throw error("no text can FETCH here: \(cure)", at: start)
         default: return try predefined(name, start)
         }
     }

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import CoreData
+@testable import ModelFormat
 
 @Suite("A transformable attribute")
 struct TransformableTests {
@@ -60,6 +61,47 @@ struct TransformableTests {
                 [archive['$objects'][place.data] for place in root['NS.objects']])
             """
         #expect(try Child.run("python3", ["-c", program, stage.url.path]).output == "NSKeyedArchiver 100000 ['NSArray', 'NSObject'] ['a']")
+    }
+
+    // What an `@objc(TDMedal) class Medal` is on a Mac: its archives have that name, and so do those of this module.
+    @Test("writes and reads objects under the name that Objective-C has for their class, and reads those of aliases")
+    func namesOfClasses() throws {
+        NSManagedObjectModel.registerClass(named: "TDMedal") { Medal.self }
+        NSKeyedUnarchiver.setClass(Medal.self, forClassName: "FormerMedal")
+        let gadget = Gadget(context: context)
+        gadget.setValue(NSArray(array: [Medal(rank: 1), Medal(rank: 2)]), forKey: "shape")
+        try context.save()
+        let data = try ObjectArchiver.data(of: [Medal(rank: 1), Medal(rank: 2)])
+        let hex = data.map { String(format: "%02X", $0) }.joined()
+        #expect(try stage.sql("SELECT hex(ZSHAPE) FROM ZGADGET") == hex)
+        #expect(data.range(of: Data("TDMedal".utf8)) != nil && data.range(of: Data("CoreDataTests".utf8)) == nil)
+        #expect((try reread().value(forKey: "shape") as? [Medal])?.map(\.rank) == [1, 2])
+        for name in ["CoreDataTests.Medal", "FormerMedal"] {
+            let archive = try PropertyListSerialization.propertyList(from: data, format: nil)
+            var contents = try #require(archive as? [String: Any])
+            let objects = try #require(contents["$objects"] as? [Any])
+            contents["$objects"] = objects.map { object -> Any in
+                guard var entries = object as? [String: Any], entries["$classname"] as? String == "TDMedal" else { return object }
+                entries["$classname"] = name
+                return entries
+            }
+            let renamed = try PropertyListSerialization.data(fromPropertyList: contents, format: .binary, options: 0)
+            _ = try stage.sql("UPDATE ZGADGET SET ZSHAPE = x'\(renamed.map { String(format: "%02x", $0) }.joined())'")
+            #expect((try reread().value(forKey: "shape") as? [Medal])?.map(\.rank) == [1, 2], "\(name)")
+        }
+    }
+
+    @Test("cannot be saved where its class is inside of another type, which Foundation cannot name in an archive")
+    func nestedClass() throws {
+        let gadget = Gadget(context: context)
+        gadget.setValue(Medal.Ribbon(), forKey: "shape")
+        let error = #expect(throws: CocoaError.self) { try context.save() }
+        #expect(
+            error?.code.rawValue == NSManagedObjectValidationError && "\(error?.userInfo ?? [:])".contains("Medal.Ribbon"),
+            "\(error?.userInfo ?? [:])"
+        )
+        gadget.setValue(Medal(rank: 1), forKey: "shape")
+        try context.save()
     }
 
     @Test("gives one object as long as it is not changed, and the one that was set")
@@ -162,5 +204,22 @@ struct TransformableTests {
         found.tags = ["new"]
         try other.save()
         #expect(try reread().tags == ["new"])
+    }
+}
+
+final class Medal: NSObject, NSSecureCoding {
+    let rank: Int
+
+    init(rank: Int) { self.rank = rank }
+
+    static var supportsSecureCoding: Bool { true }
+    func encode(with coder: NSCoder) { coder.encode(rank, forKey: "rank") }
+    init?(coder: NSCoder) { rank = coder.decodeInteger(forKey: "rank") }
+
+    final class Ribbon: NSObject, NSSecureCoding {
+        static var supportsSecureCoding: Bool { true }
+        override init() {}
+        func encode(with coder: NSCoder) {}
+        init?(coder: NSCoder) {}
     }
 }

@@ -12,21 +12,9 @@ private enum ModelRegistrations {
     static func all() -> [NSManagedObjectModel] { models.withLock { Array($0.values) }.map { $0() } }
 }
 
-/// Classes under names that the runtime does not know.
-private enum NamedClasses {
-    private static let classes = Lock<[String: @Sendable () -> AnyClass]>([:])
-
-    static func register(_ name: String, _ made: @escaping @Sendable () -> AnyClass) { classes.withLock { $0[name] = made } }
-    static func named(_ name: String) -> AnyClass? { classes.withLock { $0[name] }?() }
-
-    // As with models, what makes a class is called outside of the lock.
-    static func names(of named: AnyClass) -> [String] {
-        classes.withLock { Array($0) }.filter { $0.value() == named }.map(\.key).sorted()
-    }
-}
-
 extension NSManagedObjectModel {
-    /// Makes a class known under the name that Objective-C has for it: a managed object class, or a value transformer.
+    /// Makes a class known under the name that Objective-C has for it: a managed object class, a value transformer, or an `NSCoding` class, which has
+    /// that name in the archives of transformable attributes.
     ///
     /// Copies of files that say `@objc(Name)` do this when the program is loaded; `class` is called at the first use. Not in Apple's Core Data,
     /// whose Objective-C runtime knows every class.
