@@ -41,6 +41,31 @@ struct AdoptionTests {
         #expect(complaints.isEmpty, "\(complaints)")
     }
 
+    @Test("has bodies for the names that key-value coding has for changes of ordered relationships")
+    func formerOrderedNames() {
+        let text = adopted(
+            """
+            class List: NSManagedObject {
+                @NSManaged var items: NSOrderedSet
+                @NSManaged func insertObject(_ object: Item, inItemsAtIndex index: Int)
+                @NSManaged func removeObjectFromItemsAtIndex(_ index: Int)
+                @NSManaged func insertItems(_ values: [Item], atIndexes places: NSIndexSet)
+                @NSManaged func removeItemsAtIndexes(_ places: IndexSet)
+                @NSManaged func replaceObjectInItemsAtIndex(_ index: Int, withObject object: Item)
+                @NSManaged func replaceItemsAtIndexes(_ places: IndexSet, withItems values: [Item])
+            }
+            """
+        )
+        let (any, items) = (#"OrderedToMany<NSManagedObject>("items")"#, #"OrderedToMany<Item>("items")"#)
+        for call in [
+            "insert(object, into: \(any), at: index)", "remove(at: index, from: \(any))", "insert(values, into: \(items), at: places)",
+            "remove(at: places, from: \(any))", "replace(at: index, with: object, in: \(any))",
+            "replace(at: places, with: values, in: \(items))",
+        ] {
+            #expect(text.contains("{ \(call) }"), "\(call) in \(text)")
+        }
+    }
+
     @Test("reads a set that is changed in place as one that tells the object")
     func liveSets() {
         let text = adopted(

@@ -14,6 +14,8 @@ struct ResultsCandidates {
     init(_ event: ChangedObjects, of list: ResultsList, in context: NSManagedObjectContext) {
         let owners = Self.owners(of: event, list.query, context)
         (changed, others, deleted) = (Self.changed(in: event, list.query), owners ?? [], event.deleted)
+        // What a limit has left out does not come in by what happens to another.
+        if list.query.isCut { others = others.filter(list.members.contains) }
         tellsOthers = owners == nil || event.isOfUnknown
         mayBeAny = tellsOthers || !list.query.relatedEntities.isDisjoint(with: event.goneEntities)
         if context.tracker.hasNews { addMembers(of: list, changedSince: context.tracker.unended, context) }

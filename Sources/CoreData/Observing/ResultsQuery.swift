@@ -12,6 +12,8 @@ struct ResultsQuery {
     let followsSections: Bool
     /// Where the name of the section is, where it is a stored attribute of the entity.
     private let sectionSlot: Int?
+    /// Whether the list is a part of what belongs to it.
+    let isCut: Bool
     private let stores: Set<Int32>?
     private let predicate: PredicateTree?
     /// What predicate, order and sections read.
@@ -32,6 +34,7 @@ struct ResultsQuery {
         } else {
             sectionSlot = nil
         }
+        isCut = request.fetchLimit > 0 || request.fetchOffset > 0
         self.stores = stores
         predicate = request.predicate?.tree
         paths = ReadPaths(predicate, descriptors + (sectionKeyPath.map { [NSSortDescriptor(key: $0, ascending: true)] } ?? []))

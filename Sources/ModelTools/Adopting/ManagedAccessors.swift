@@ -112,6 +112,7 @@ extension ManagedAccessors {
     private func call(for method: ManagedDeclaration.ManagedMethod) -> String? {
         let (name, parameters) = (method.name, method.parameters)
         guard let first = parameters.first, let last = parameters.last else { return nil }
+        if let former = formerCall(method, first, last) { return former }
         switch (parameters.count, parameters.count == 2 ? last.label : first.label) {
         case (1, "at"): return suffix(name, "removeFrom").map { "remove(at: \(first.name), from: \(placed($0, nil)))" }
         case (1, _): return changing(name, first)
@@ -131,6 +132,30 @@ extension ManagedAccessors {
             }
         }
         return nil
+    }
+
+    /// The call for the names that key-value coding has for ordered ones: `insertObject(_:inStepsAtIndex:)`, `removeStepsAtIndexes(_:)`.
+    private func formerCall(
+        _ method: ManagedDeclaration.ManagedMethod,
+        _ first: ManagedDeclaration.Parameter,
+        _ last: ManagedDeclaration.Parameter
+    ) -> String? {
+        let name = method.name
+        if method.parameters.count == 1 {
+            let relationship = middle(name, "removeObjectFrom", "AtIndex") ?? middle(name, "remove", "AtIndexes")
+            return relationship.map { "remove(at: \(first.name), from: \(placed($0, nil)))" }
+        }
+        guard method.parameters.count == 2 else { return nil }
+        let inserted =
+            name == "insertObject" ? middle(last.label, "in", "AtIndex") : last.label == "atIndexes" ? suffix(name, "insert") : nil
+        if let inserted { return "insert(\(first.name), into: \(placed(inserted, first)), at: \(last.name))" }
+        guard last.label.hasPrefix("with") else { return nil }
+        let replaced = middle(name, "replaceObjectIn", "AtIndex") ?? middle(name, "replace", "AtIndexes")
+        return replaced.map { "replace(at: \(first.name), with: \(last.name), in: \(placed($0, last)))" }
+    }
+
+    private func middle(_ name: String, _ prefix: String, _ end: String) -> String? {
+        name.hasSuffix(end) ? suffix(String(name.dropLast(end.count)), prefix) : nil
     }
 
     private func suffix(_ name: String, _ prefix: String) -> String? {

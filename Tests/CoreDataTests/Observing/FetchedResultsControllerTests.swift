@@ -243,6 +243,22 @@ struct FetchedResultsControllerTests {
         #expect(controller.fetchedObjects?.isEmpty == true && deletes.count == 4)
     }
 
+    @Test("does not bring in what its limit left out when a related object changes")
+    func relatedChangeUnderLimit() throws {
+        let author = Author(context: context)
+        for title in ["a", "b", "c", "d"] { book(title).author = author }
+        try context.save()
+        let limited = request(by: "author.name", "title")
+        limited.fetchLimit = 2
+        let (controller, mirror) = try followed(limited)
+        author.age = 30
+        context.processPendingChanges()
+        book("aa").author = author
+        context.processPendingChanges()
+        #expect(mirror.takeCalls() == ["will", "insert aa - 0.1", "did"])
+        #expect(controller.fetchedObjects?.map(\.title) == ["a", "aa", "b"])
+    }
+
     @Test("reports refreshed objects as updated, and has nothing after a reset until it fetches again")
     func refreshing() throws {
         let a = book("a")

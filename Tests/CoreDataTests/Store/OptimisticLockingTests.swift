@@ -73,6 +73,23 @@ struct OptimisticLockingTests {
         }
     }
 
+    @Test(
+        "tells the row of another context of the coordinator as the cached one, also where nobody holds it any more",
+        arguments: [false, true]
+    )
+    func snapshotsWithoutHolder(deletes: Bool) throws {
+        let rivals = try Rivals(Rivals.Place(kind: .file, isOneCoordinator: true))
+        rivals.theirBook.title = "theirs"
+        if deletes { rivals.theirs.delete(rivals.theirBook) }
+        try rivals.theirs.save()
+        rivals.theirs.reset()
+        rivals.myBook.title = "mine"
+        let error = cocoaError(133020) { try rivals.mine.save() }
+        let conflict = try #require((error?.userInfo["conflictList"] as? [NSMergeConflict])?.first)
+        #expect(conflict.objectSnapshot?["title"] as? String == "title" && conflict.persistedSnapshot == nil)
+        #expect(conflict.cachedSnapshot?["title"] as? String == (deletes ? nil : "theirs"))
+    }
+
     @Test("store-trump keeps theirs where both changed a property, and each side's other edits", arguments: Rivals.Place.allCases)
     func storeTrump(place: Rivals.Place) throws {
         let rivals = try Rivals(place)

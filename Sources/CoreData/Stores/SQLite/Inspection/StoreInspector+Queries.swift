@@ -30,11 +30,11 @@ extension StoreInspector {
         }
     }
 
-    // NB: pragmas and ATTACH are read-only to SQLite, and refused where they are prepared.
+    // NB: pragmas and ATTACH are read-only to SQLite, and refused where they are prepared; entities are views, of which SQLite says so.
     private func prepare(_ sql: String) throws -> [Statement] {
         do {
             return try connection.prepareAll(sql)
-        } catch let error as SQLiteError where error.code == SQLITE_AUTH {
+        } catch let error as SQLiteError where error.code == SQLITE_AUTH || error.message.hasSuffix("because it is a view") {
             throw changes(error.sql ?? sql)
         }
     }

@@ -57,10 +57,14 @@ final class ConflictDetection {
     }
 
     /// Notes that the store has another version of a row, or has it no more.
+    ///
+    /// The store is ahead of the cache where that has an older row. Where it has none the newer row was written here, and nobody holds it: what a change
+    /// is measured against is listed until then.
     func noteStoredRow(_ group: ChangeSet.Group, _ key: Int64, _ version: Int32) throws {
+        let cached = store.cache.row(root: group.entity.rootEntity.index, key: key)
         store.cache.forget(root: group.entity.rootEntity.index, key: key)
         let current = try store.readRow(key, group.entity, connection)
-        note(group, key, current, version, isStoreAhead: true)
+        note(group, key, current, version, isStoreAhead: cached.map { $0.version != current?.version } ?? false)
     }
 
     private func note(_ group: ChangeSet.Group, _ key: Int64, _ current: Row?, _ version: Int32, isStoreAhead: Bool) {
