@@ -5,7 +5,8 @@ extension CoreDataStack {
     /// Carries out a batch request, and merges what it has done into root and main: both show it when this returns.
     ///
     /// What was saved before the call is in the store by then, and counts. New objects come to main as faults, a thousand a turn of its queue; changes
-    /// that are not saved stay, on top of the new values.
+    /// that are not saved stay, on top of the new values. Root registers none of the new objects: a results controller of root's own has them from its next
+    /// fetch on.
     ///
     /// - Parameters:
     ///   - request: an `NSBatchInsertRequest`, `NSBatchUpdateRequest` or `NSBatchDeleteRequest`. A handler of it is called on a background queue.

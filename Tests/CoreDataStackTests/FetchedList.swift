@@ -13,8 +13,9 @@ final class FetchedList<Object: NSManagedObject>: NSObject, NSFetchedResultsCont
         controller.fetchedObjects?.allSatisfy { $0.managedObjectContext === controller.managedObjectContext } ?? false
     }
 
-    init(_ context: NSManagedObjectContext, by key: String) throws {
+    init(_ context: NSManagedObjectContext, by key: String, where format: String? = nil) throws {
         let request = NSFetchRequest<Object>()
+        request.predicate = format.map { NSPredicate(format: $0) }
         request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
         controller = NSFetchedResultsController(
             fetchRequest: request,

@@ -6,8 +6,9 @@ import Testing
 
 @Suite("Where main refuses a delete for the sake of what is related to the object", .timeLimit(.minutes(20)))
 struct RefusedInMainTests {
-    private func makeBench() async throws -> Bench {
+    private func makeBench(_ change: (NSManagedObjectModel) throws -> Void = { _ in }) async throws -> Bench {
         let model = NoteModel.make()
+        try change(model)
         model.entitiesByName["Folder"]?.relationshipsByName["notes"]?.deleteRule = .denyDeleteRule
         return try await Bench(.file, model: model)
     }
@@ -37,6 +38,52 @@ struct RefusedInMainTests {
             #expect(worker.deletedObjects.count == 1)
             let renamed = try #require(try worker.folder("z"))
             #expect(renamed.hasChanges)
+        }
+    }
+
+    // * A worker deletes a folder and its note. Main gives the note a reader meanwhile, and the folder another note, which is stored.
+    // => The save goes back. Main has the note's reader again at both ends, and a list what a fetch finds.
+    @Test(
+        "what a refused delete has reached is related as before at both ends, also to whom its worker never knew",
+        arguments: [false, true]
+    )
+    func undeletedMember(hasOwn: Bool) async throws {
+        let bench = try await makeBench { model in
+            let (readers, readings) = (NSRelationshipDescription(), NSRelationshipDescription())
+            let (note, folder) = (try #require(model.entitiesByName["Note"]), try #require(model.entitiesByName["Folder"]))
+            (readers.name, readers.destinationEntity, readers.inverseRelationship) = ("readers", folder, readings)
+            (readings.name, readings.destinationEntity, readings.inverseRelationship) = ("readings", note, readers)
+            note.properties.append(readers)
+            folder.properties.append(readings)
+        }
+        let (main, worker) = (bench.main, bench.stack.newChildContext())
+        try await main.perform {
+            let home = Folder(context: main)
+            home.name = "home"
+            for name in ["shelf", "other"] { Folder(context: main).name = name }
+            main.insertNote("gone").folder = home
+            try main.saveContextToStoreAndWait()
+        }
+        let list = try await main.perform { try FetchedList<Folder>(main, by: "name", where: "ANY readings.text == 'gone'") }
+        try await worker.perform {
+            worker.delete(try #require(try worker.note("gone")))
+            worker.delete(try #require(try worker.folder("home")))
+        }
+        try await main.perform {
+            let (note, shelf) = (try main.note("gone"), try #require(try main.folder("shelf")))
+            note?.mutableSetValue(forKey: "readers").add(shelf)
+            main.insertNote("late").folder = try main.folder("home")
+            try main.saveContextToStoreAndWait()
+            #expect(list.texts == ["shelf"])
+            if hasOwn { main.delete(try #require(try main.folder("other"))) }
+        }
+        await cocoaError(1600) { try await worker.saveToStore() }
+        await bench.settle()
+        try await main.perform {
+            let readings = try main.folder("shelf")?.value(forKey: "readings") as? Set<Note>
+            #expect(readings?.map(\.text) == ["gone"])
+            #expect((try main.note("gone")?.value(forKey: "readers") as? Set<Folder>)?.map(\.name) == ["shelf"])
+            #expect(list.texts == ["shelf"])
         }
     }
 

@@ -259,6 +259,30 @@ struct FetchedResultsControllerTests {
         #expect(controller.fetchedObjects?.map(\.title) == ["a", "aa", "b"])
     }
 
+    @Test(
+        "follows a refresh that gives up what a related object was put into",
+        arguments: ["books.@count > 1", "ANY books.title == 'new'"]
+    )
+    func refreshedPartner(predicate: String) throws {
+        let (author, first) = (Author(context: context), book("first"))
+        (author.name, first.author) = ("A", author)
+        let new = book("new")
+        try context.save()
+        let request = NSFetchRequest<Author>(entityName: "Author")
+        request.predicate = NSPredicate(format: predicate)
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let list = NSFetchedResultsController(fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+        let follower = Follower()
+        list.delegate = follower
+        try list.performFetch()
+        new.author = author
+        context.processPendingChanges()
+        #expect(list.fetchedObjects == [author])
+        context.refresh(new, mergeChanges: false)
+        context.processPendingChanges()
+        #expect(list.fetchedObjects == [] && author.books.map(\.title) == ["first"])
+    }
+
     @Test("reports refreshed objects as updated, and has nothing after a reset until it fetches again")
     func refreshing() throws {
         let a = book("a")
@@ -329,4 +353,9 @@ struct FetchedResultsControllerTests {
         #expect(order.comparisonCount - before < 100 * 40)
         #expect(mirror.text == controller.titles && controller.fetchedObjects?.count == 4990)
     }
+}
+
+/// A controller follows its context for a delegate only.
+private final class Follower: NSObject, NSFetchedResultsControllerDelegate {
+    func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {}
 }

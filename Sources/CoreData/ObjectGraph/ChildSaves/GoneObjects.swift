@@ -56,6 +56,7 @@ struct GoneObjects {
                 }
             }
         }
+        changes.keepLinks { undeleted.contains(context.forwarded($0).identity) }
         for index in changes.groups.indices {
             changes.groups[index].updates = ContiguousArray(
                 changes.groups[index].updates.compactMap { update in
@@ -66,6 +67,19 @@ struct GoneObjects {
                     return slots.isEmpty ? nil : ChangeSet.Update(row: update.row, key: update.key, base: update.base, slots: slots)
                 }
             )
+        }
+    }
+}
+
+extension ChangeSet {
+    /// Takes out what has taken objects out of many-to-many relationships, at either end: they are there again.
+    fileprivate mutating func keepLinks(of isThere: (RowReference) -> Bool) {
+        links = links.compactMap { link in
+            let isOwnerThere = isThere(link.owner)
+            let removed = isOwnerThere ? [] : link.removed.filter { !isThere($0) }
+            guard removed.count < link.removed.count else { return link }
+            guard !link.added.isEmpty || !removed.isEmpty else { return nil }
+            return LinkChange(relationship: link.relationship, owner: link.owner, added: link.added, removed: removed)
         }
     }
 }

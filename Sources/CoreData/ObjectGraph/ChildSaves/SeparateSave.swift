@@ -262,6 +262,8 @@ extension SeparateSave {
             object.state.remove(.savedMeanwhile)
             context.refresh(object, mergeChanges: !isUnchanged)
         }
+        // Whoever looked during an attempt found it without what is there again.
+        object.existingExtras?.forgetStoredMembers()
         if toldAsDeleted.contains(object) {
             context.tracker.noteArrival(of: object)
         } else if isUnchanged {

@@ -21,6 +21,7 @@ extension NSManagedObjectContext {
             object.leaveEditedTargets()
             object.turnIntoFault(keepsRelationshipEdits: true)
         case []:
+            let partners = relatedUnsaved(to: object)
             // A delete that found it out of date has locked it: what it leads to by now is to be looked at.
             let (lost, meetsDelete) = (object.dropEditsOfOthers(), object.hasLedToDeleted || object.state.contains(.locked))
             tracker.forget(object)
@@ -30,10 +31,26 @@ extension NSManagedObjectContext {
             object.noteKeptMembers()
             deleteIfGone(object)
             if meetsDelete { carryDeletesAgain(to: object) }
+            for partner in partners where partner.state.isDisjoint(with: [.inserted, .deleted]) { tracker.noteRefresh(of: partner) }
         // It goes without a trace when the event ends.
         default: return
         }
         tracker.noteRefresh(of: object)
+    }
+
+    /// Whom the object's unsaved relationships lead to, or have led to: they lose or regain it at their end, where they have many.
+    private func relatedUnsaved(to object: NSManagedObject) -> [NSManagedObject] {
+        var partners: Set<NSManagedObject> = []
+        for slot in object.changedSlots.filter(object.scope.shape.layout.referenceSlots) {
+            for case let reference? in [object.currentRow.reference(slot), object.committedRow?.reference(slot)] {
+                if let partner = registeredObject(for: forwarded(reference)) { partners.insert(partner) }
+            }
+        }
+        object.existingExtras?.forEachToMany { contents in
+            guard object.scope.shape.toManys[contents.index].inverse?.isToMany == true else { return }
+            partners.formUnion(contents.added.array + contents.removed.array)
+        }
+        return Array(partners)
     }
 
     /// A delete has taken itself out of the object, which was an edit, and is dropped with the others: the object leads to what is deleted again.
