@@ -71,9 +71,7 @@ enum CustomObject {
     }
 
     private static func knownClass(_ name: String, _ index: Int) throws -> AnyClass {
-        // NB: a name that Foundation takes for a mangled one makes it stop the program.
-        let isName = !name.isEmpty && name.unicodeScalars.allSatisfy { $0 == "_" || $0 == "." || $0.properties.isAlphabetic || $0.isDigit }
-        guard isName, let found = named(name), found is any NSCoding.Type, isSafe(found) else {
+        guard let found = named(name), found is any NSCoding.Type, isSafe(found) else {
             throw ModelFormatError(.object(index), "class \(name) is not in this program, or is none that can be read from an archive")
         }
         return found
@@ -81,7 +79,7 @@ enum CustomObject {
 
     /// The class that the program has told Foundation's unarchiver for a name, or has under it.
     private static func named(_ name: String) -> AnyClass? {
-        NSKeyedUnarchiver.class(forClassName: name) ?? NSClassFromString(name) ?? NamedClasses.named(name)
+        NSKeyedUnarchiver.class(forClassName: name) ?? NamedClasses.ofRuntime(name) ?? NamedClasses.named(name)
     }
 
     /// NB: on Linux some of Foundation's classes stop the program for a damaged archive, so only those are read that are known not to.
@@ -124,8 +122,4 @@ private struct CircleSearch {
         default: break
         }
     }
-}
-
-extension Unicode.Scalar {
-    fileprivate var isDigit: Bool { ("0"..."9").contains(self) }
 }

@@ -11,6 +11,12 @@ package enum NamedClasses {
     // As with models, what makes a class is called outside of the lock.
     package static func named(_ name: String) -> AnyClass? { lock.withLock { classes[name] }?() }
 
+    /// What `NSClassFromString` gives. NB: that stops the program for a name that it takes for a mangled one.
+    static func ofRuntime(_ name: String) -> AnyClass? {
+        let isName = !name.isEmpty && name.unicodeScalars.allSatisfy { $0 == "_" || $0 == "." || $0.properties.isAlphabetic || $0.isDigit }
+        return isName ? NSClassFromString(name) : nil
+    }
+
     /// The names that a class was registered under.
     package static func names(of named: AnyClass) -> [String] {
         lock.withLock { Array(classes) }.filter { $0.value() == named }.map(\.key).sorted()
@@ -33,6 +39,10 @@ extension PropertyListNode {
     }
 
     private static func registered(_ name: String) -> String {
-        NSClassFromString(name).flatMap { NamedClasses.names(of: $0).first } ?? name
+        NamedClasses.ofRuntime(name).flatMap { NamedClasses.names(of: $0).first } ?? name
     }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isDigit: Bool { ("0"..."9").contains(self) }
 }
